@@ -343,7 +343,7 @@ func (p permission) Of(r Role) reach {
 	return No
 }
 
-// Authorize tells whether the actor may do such a thing at all; EForbidden says who may. A use case that is not in the table is
+// Authorize reports whether the actor may do such a thing at all; EForbidden says who may. A use case that is not in the table is
 // no one's.
 func (a Actor) Authorize(useCase string) error {
 	if _, err := a.Reach(useCase); err != nil {
@@ -372,7 +372,7 @@ func (a Actor) MayIn(useCase string, c Cluster) bool {
 	return a.within(useCase, c) == nil
 }
 
-// MayTouch tells whether the actor may do it to something of an owner; what names the thing for people, as in
+// MayTouch reports whether the actor may do it to something of an owner; what names the thing for people, as in
 // `token 3`.
 func (a Actor) MayTouch(useCase, owner, what string) error {
 	r, err := a.Reach(useCase)
@@ -424,7 +424,7 @@ func forbidden(p permission) error {
 	return e
 }
 
-// MayChange tells whether the actor may do something to a cluster.
+// MayChange reports whether the actor may do something to a cluster.
 func (a Actor) MayChange(useCase string, c Cluster) error {
 	if c.Pool > 0 && a.Via != ViaServer {
 		return &Error{Code: EForbidden, Reason: "pool", Message: fmt.Sprintf("%q is a pool machine. Muster manages it.", c.Name),
@@ -463,7 +463,7 @@ func System(tenant, name string) Actor {
 // SeesDrafts reports whether the actor may try templates that are not published yet.
 func (a Actor) SeesDrafts() bool { return a.Role == RoleAdmin || a.Role == RoleSuperadmin }
 
-// AtLeast tells whether a role is another one or mightier; viewers and robots are mightier than none.
+// AtLeast reports whether a role is another one or mightier; viewers and robots are mightier than none.
 func (r Role) AtLeast(other Role) bool {
 	i, j := slices.Index(Roles, r), slices.Index(Roles, other)
 	return i >= 0 && j >= 0 && i <= j

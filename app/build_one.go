@@ -15,7 +15,7 @@ const (
 	BuildFailed   BuildState = "failed"
 )
 
-// Live tells whether it has a cluster, or may get one.
+// Live reports whether it has a cluster, or may get one.
 func (s BuildState) Live() bool {
 	switch s {
 	case BuildWaiting, BuildAsking, BuildCreating, BuildReady, BuildEnding:

@@ -92,7 +92,7 @@ type Node struct {
 	Facts map[FactName]string `json:"-"`
 }
 
-// Lost tells whether the node's machine is gone, as far as is known.
+// Lost reports whether the node's machine is gone, as far as is known.
 func (n Node) Lost() bool { return !n.LostAt.IsZero() && n.Status != NodeDeleted }
 
 // State is a word for how the node is: lost where its machine is gone, or else its status.

@@ -21,7 +21,7 @@ const (
 // Roles are all of them, the mightiest first.
 var Roles = []Role{RoleSuperadmin, RoleAdmin, RoleApprover, RoleUser, RoleViewer, RoleRobot}
 
-// Known tells whether there is such a role.
+// Known reports whether there is such a role.
 func (r Role) Known() bool { return slices.Contains(Roles, r) }
 
 // Rules reports whether the role manages a tenant or the installation.

@@ -53,7 +53,7 @@ const (
 	OperationCancelled  OperationStatus = "cancelled"
 )
 
-// Ended tells whether nothing more will happen by itself.
+// Ended reports whether nothing more will happen by itself.
 func (s OperationStatus) Ended() bool {
 	return s == OperationSucceeded || s == OperationFailed || s == OperationCancelled
 }
@@ -106,7 +106,7 @@ type Operation struct {
 	Trace string `json:"-"`
 }
 
-// Power tells whether an operation puts machines to sleep or wakes them.
+// Power reports whether an operation puts machines to sleep or wakes them.
 func (k OperationKind) Power() bool { return k == OperationSleep || k == OperationWake }
 
 // EndsCluster tells an operation at whose end the cluster is gone, or that is tried until it is; latest says that nothing has
@@ -141,11 +141,11 @@ func (k OperationKind) GrowsNodes() bool {
 	return false
 }
 
-// GivesBack tells whether an operation is there to give machines back. Hooks are notified of it, but nothing of them is run on
+// GivesBack reports whether an operation is there to give machines back. Hooks are notified of it, but nothing of them is run on
 // its nodes, which may not answer any more, and no missing answer keeps it.
 func (k OperationKind) GivesBack() bool { return k == OperationDelete || k == OperationRollBack }
 
-// RunsScripts tells whether scripts can be run on the nodes of such an operation: where machines are given back, stopped or started
+// RunsScripts reports whether scripts can be run on the nodes of such an operation: where machines are given back, stopped or started
 // they may not answer.
 func (k OperationKind) RunsScripts() bool {
 	return !k.GivesBack() && k != OperationSleep && k != OperationWake

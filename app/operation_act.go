@@ -54,7 +54,7 @@ func (k OperationKind) ServicesOnly() bool {
 	return k == OperationStart || k == OperationStop || k == OperationRestart || k == OperationCompare
 }
 
-// Undoable tells whether a rollback of such an operation makes sense: machines that were deleted stay deleted.
+// Undoable reports whether a rollback of such an operation makes sense: machines that were deleted stay deleted.
 func (k OperationKind) Undoable() bool {
 	return k != OperationDelete && k != OperationRollBack && k != OperationRepair && k != OperationCompare
 }
@@ -118,7 +118,7 @@ func (o Operation) Refuse(a Act, latest bool) *Error {
 	return e
 }
 
-// Allows tells whether an act is possible; its refusal says what is.
+// Allows reports whether an act is possible; its refusal says what is.
 func (o Operation) Allows(a Act, latest bool) error {
 	for _, possible := range o.Acts(latest) {
 		if possible == a {

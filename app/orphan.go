@@ -15,7 +15,7 @@ type Account struct {
 	Error    string    `json:"error,omitempty"`
 }
 
-// Unlisted tells whether the last pass could not list the account: what it holds is not known.
+// Unlisted reports whether the last pass could not list the account: what it holds is not known.
 func (a Account) Unlisted() bool { return a.Error != "" && a.Machines == 0 && a.Orphans == 0 }
 
 // LiveIntent is a machine that is wanted, or that may still be there. Machine is "" until an answer named it.

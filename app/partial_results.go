@@ -29,7 +29,7 @@ func (c FailureChoice) Check() error {
 		Hint: "Use " + humanize.Or(words) + ", or omit it to use the template's setting."}
 }
 
-// GoesOn tells whether it is gone on with the machines that came.
+// GoesOn reports whether it is gone on with the machines that came.
 func (c FailureChoice) GoesOn() bool {
 	return c == FailureAcceptPartial || c == FailureAcceptPartialOrRollBack
 }

@@ -42,5 +42,5 @@ func (a Action) OnMachine() bool {
 // MachineActions are those that are about a machine, and no service on it.
 var MachineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete, ActionSleep, ActionWake}
 
-// AsksProvider tells whether a step speaks to the provider.
+// AsksProvider reports whether a step speaks to the provider.
 func (a Action) AsksProvider() bool { return a.OnMachine() && a != ActionBootstrap }

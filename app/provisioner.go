@@ -69,7 +69,7 @@ func (p Provisioner) Used() int {
 	return n
 }
 
-// HasTags tells whether all wanted tags are there.
+// HasTags reports whether all wanted tags are there.
 func HasTags(has, wanted map[string]string) bool {
 	for k, v := range wanted {
 		if got, ok := has[k]; !ok || got != v {
@@ -105,7 +105,7 @@ func TagWord(s string) bool {
 	return true
 }
 
-// May tells whether the provisioner may carry out a tenant's steps.
+// May reports whether the provisioner may carry out a tenant's steps.
 func (p Provisioner) May(tenant string) bool {
 	return len(p.Only) == 0 || slices.Contains(p.Only, tenant)
 }

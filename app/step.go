@@ -10,7 +10,7 @@ type StepState string
 const (
 	StepWaiting   StepState = "waiting"   // for the steps that it needs
 	StepReady     StepState = "ready"     // needs are met; the node is busy or the back-off is not over
-	StepQueued    StepState = "queued"    // a doorbell has been or is about to be rung
+	StepQueued    StepState = "queued"    // a queue message has been or is about to be sent
 	StepRunning   StepState = "running"   // claimed by a worker until Deadline
 	StepAsked     StepState = "asked"     // a person is asked; no worker and no node is held
 	StepSucceeded StepState = "succeeded" // done
@@ -18,7 +18,7 @@ const (
 	StepDropped   StepState = "dropped"   // never to run: the operation was cancelled or deleted
 )
 
-// Ended tells whether the step will not change by itself any more.
+// Ended reports whether the step will not change by itself any more.
 func (s StepState) Ended() bool {
 	return s == StepSucceeded || s == StepFailed || s == StepDropped
 }

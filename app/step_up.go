@@ -15,7 +15,7 @@ const (
 // ClockSlack is how far the clocks of two servers may differ.
 const ClockSlack = time.Minute
 
-// Fresh tells whether the actor has proved who it is within such a time. A token never has.
+// Fresh reports whether the actor has proved who it is within such a time. A token never has.
 func (a Actor) Fresh(now time.Time, within time.Duration) bool {
 	return !a.ProvenAt.IsZero() && a.Token == "" && now.Sub(a.ProvenAt) <= within && a.ProvenAt.Sub(now) <= ClockSlack
 }

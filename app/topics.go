@@ -50,7 +50,7 @@ func BuildsTopic() Topic { return Topic{kind: ofBuilds} }
 // HealthTopic wakes when another cluster gets health checks, or the next round of one is due before the next HealthTick.
 func HealthTopic() Topic { return Topic{kind: ofHealth} }
 
-// OfTenant tells whether a topic is all of one tenant.
+// OfTenant reports whether a topic is all of one tenant.
 func (t Topic) OfTenant() bool { return t.kind == ofTenant }
 
 // String is how servers name a topic to each other; ParseTopic reads it. Servers of other versions read it, too, so the texts stay.

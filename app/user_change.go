@@ -7,13 +7,13 @@ import (
 	"muster/app/humanize"
 )
 
-// Above tells whether a role is mightier than another.
+// Above reports whether a role is mightier than another.
 func (r Role) Above(other Role) bool { return slices.Index(Roles, r) < slices.Index(Roles, other) }
 
 // Privileged reports whether a role manages others.
 func (r Role) Privileged() bool { return r == RoleSuperadmin || r == RoleAdmin }
 
-// MayGrant tells whether the actor may give a role to an account of a tenant.
+// MayGrant reports whether the actor may give a role to an account of a tenant.
 func (a Actor) MayGrant(r Role, tenant string) error {
 	switch {
 	case !r.Known():

@@ -27,5 +27,5 @@ func PlugProgram(ctx context.Context, path string, env []string, log *slog.Logge
 	return plugged.PlugProgram(ctx, path, env, log)
 }
 
-// IsPlugged tells whether an automator is that of a program that was added before.
+// IsPlugged reports whether an automator is that of a program that was added before.
 func IsPlugged(name, path string) bool { return plugged.IsPlugged(name, path) }

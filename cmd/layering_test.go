@@ -580,7 +580,7 @@ func TestTopOfTheTree(t *testing.T) {
 	}
 }
 
-// match tells whether a folder fits a pattern.
+// match reports whether a folder fits a pattern.
 func match(pattern, dir string) bool {
 	if pattern == "..." {
 		return true
@@ -595,7 +595,7 @@ func command(dir string) string {
 	return strings.Join(parts[:min(2, len(parts))], "/")
 }
 
-// below tells whether an import is a path or is below it; versions count as below.
+// below reports whether an import is a path or is below it; versions count as below.
 func below(imported, what string) bool {
 	return imported == what || strings.HasPrefix(imported, what+"/")
 }

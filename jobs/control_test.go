@@ -100,13 +100,13 @@ func TestCancelStopsStepsAndCleansUp(t *testing.T) {
 	t.Logf("stopped %s and cleaned up %s after the cancel", stopped.Round(time.Millisecond), clean.Round(time.Millisecond))
 }
 
-// hurried tells a worker of cancels only after it was hurried: the heartbeats between report nothing.
-type hurried struct {
+// signalOnly tells a worker of cancels only through the signal: the heartbeats between report nothing.
+type signalOnly struct {
 	*execution.Service
 	sent atomic.Bool
 }
 
-func (h *hurried) CancelSignal(w app.WorkerID) (<-chan struct{}, func()) {
+func (h *signalOnly) CancelSignal(w app.WorkerID) (<-chan struct{}, func()) {
 	heard, stop := h.Service.CancelSignal(w)
 	passed, done := make(chan struct{}, 1), make(chan struct{})
 	var relay sync.WaitGroup
@@ -127,7 +127,7 @@ func (h *hurried) CancelSignal(w app.WorkerID) (<-chan struct{}, func()) {
 	return passed, func() { close(done); relay.Wait(); stop() }
 }
 
-func (h *hurried) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]execution.Directive, error) {
+func (h *signalOnly) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]execution.Directive, error) {
 	sent := h.sent.Swap(false)
 	all, err := h.Service.Heartbeat(ctx, w, held)
 	if !sent {
@@ -142,7 +142,7 @@ func TestCancelIsImmediateInProcess(t *testing.T) {
 	if err := e.worker.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w, err := jobs.StartWorker(jobs.WorkerConfig{Name: "near", Tenant: app.DefaultTenant, Slots: 8, Queue: e.queue, Coordinator: &hurried{Service: e.app.Execution.Coordinator},
+	w, err := jobs.StartWorker(jobs.WorkerConfig{Name: "near", Tenant: app.DefaultTenant, Slots: 8, Queue: e.queue, Coordinator: &signalOnly{Service: e.app.Execution.Coordinator},
 		Providers: oneCloud{e.cloud}, Automators: map[string]family.Automator{"shell": shell.New()}, Log: quiet(t)})
 	if err != nil {
 		t.Fatal(err)

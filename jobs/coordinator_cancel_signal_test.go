@@ -27,7 +27,7 @@ type waits struct {
 }
 
 func (w *waits) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	if !strings.HasSuffix(r.URL.Path, "/hurry") {
+	if !strings.HasSuffix(r.URL.Path, "/cancel_signal") {
 		w.next.ServeHTTP(rw, r)
 		return
 	}
@@ -83,10 +83,10 @@ func cancelOne(t *testing.T, desk executiontest.Setup, s *store.Store, tenant, n
 	}
 }
 
-// isTold needs no short limit: there is no heartbeat here that could tell it later, and a wait whose time is over tells nothing.
-func isTold(rung <-chan struct{}, within time.Duration) bool {
+// isSignalled needs no short limit: there is no heartbeat here that could tell it later, and a wait whose time is over tells nothing.
+func isSignalled(signal <-chan struct{}, within time.Duration) bool {
 	select {
-	case <-rung:
+	case <-signal:
 		return true
 	case <-time.After(within):
 		return false
@@ -103,21 +103,21 @@ func until(t *testing.T, what string, done func() bool) {
 }
 
 // settled begins a worker's waits, and returns what tells of a cancel after its first one, which always does.
-func settled(t *testing.T, seen *waits, w app.WorkerID, r *coordinator.Remote) (rung <-chan struct{}, stop func()) {
+func settled(t *testing.T, seen *waits, w app.WorkerID, r *coordinator.Remote) (signal <-chan struct{}, stop func()) {
 	t.Helper()
 	open, all := seen.open.Load(), seen.all.Load()
-	rung, stop = r.CancelSignal(w)
-	if !isTold(rung, hangs) {
+	signal, stop = r.CancelSignal(w)
+	if !isSignalled(signal, hangs) {
 		t.Fatal("the first wait did not tell what may have been cancelled before it")
 	}
 	until(t, "it waits again", func() bool { return seen.open.Load() == open+1 && seen.all.Load() >= all+2 })
-	return rung, stop
+	return signal, stop
 }
 
 func TestCancelReachesAWorkerOverHTTPSAtOnce(t *testing.T) {
 	desk, s, _, seen, worker := cancelSignalServer(t)
 	w, r := worker("t1")
-	rung, stop := settled(t, seen, w, r)
+	signal, stop := settled(t, seen, w, r)
 	defer stop()
 	other, server := worker("t2")
 	notTold, stopOther := settled(t, seen, other, server)
@@ -125,11 +125,11 @@ func TestCancelReachesAWorkerOverHTTPSAtOnce(t *testing.T) {
 	seen.all.Store(0)
 	for i, name := range []string{"one", "two", "three"} { // the later ones may come while no one waits
 		cancelOne(t, desk, s, "t1", name)
-		if !isTold(rung, hangs) {
+		if !isSignalled(signal, hangs) {
 			t.Fatalf("cancel %d didn't arrive", i+1)
 		}
 	}
-	if isTold(notTold, 0) {
+	if isSignalled(notTold, 0) {
 		t.Error("a worker of another tenant was woken")
 	}
 	if n := seen.most.Load(); n > 2 {
@@ -148,9 +148,9 @@ func TestCancelBetweenTwoWaitsIsKept(t *testing.T) {
 	stop()
 	until(t, "it waits no more", func() bool { return seen.open.Load() == 0 })
 	cancelOne(t, desk, s, "t1", "one")
-	rung, stop := r.CancelSignal(w)
+	signal, stop := r.CancelSignal(w)
 	defer stop()
-	if !isTold(rung, hangs) {
+	if !isSignalled(signal, hangs) {
 		t.Error("it was forgotten")
 	}
 }
@@ -164,7 +164,7 @@ func TestServerThatStopsEndsTheWaits(t *testing.T) {
 	go func() { defer close(awaited); _, _ = r.AwaitWork(context.WithoutCancel(t.Context()), w, 0) }()
 	until(t, "it waits", func() bool { return seen.open.Load() == 1 })
 	api.Close()
-	if !isTold(awaited, hangs) {
+	if !isSignalled(awaited, hangs) {
 		t.Error("a worker still waits for work")
 	}
 	until(t, "the wait ends", func() bool { return seen.open.Load() == 0 })

@@ -86,7 +86,7 @@ func (w *Worker) round(keeper execution.CheckBatchSource, r *execution.CheckBatc
 		cancel()
 		switch code := app.CodeOf(err); {
 		case err == nil:
-			w.Meter.Add(observe.MetricRounds, 1)
+			w.Meter.Add(observe.MetricHealthBatches, 1)
 			w.Log.Debug("health checks", "cluster", r.Cluster, "nodes", len(r.Nodes), "findings", len(report.Findings),
 				"took", time.Since(began).Round(time.Millisecond))
 			return

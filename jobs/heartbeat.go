@@ -74,7 +74,7 @@ func (h *heartbeat) hold(ctx context.Context, f app.Fence, deadline time.Time) (
 	return ctx, v
 }
 
-// lost tells whether the claim is another's by now.
+// lost reports whether the claim is another's by now.
 func (v *hold) lost() bool {
 	v.heartbeat.mu.Lock()
 	defer v.heartbeat.mu.Unlock()
@@ -93,11 +93,11 @@ func (h *heartbeat) run() {
 	defer close(h.done)
 	timer := time.NewTimer(beatEvery)
 	defer timer.Stop()
-	var hurry <-chan struct{}
+	var cancelled <-chan struct{}
 	if p, ok := h.coord.(execution.CancelSignaler); ok {
-		rung, stop := p.CancelSignal(h.worker)
+		signal, stop := p.CancelSignal(h.worker)
 		defer stop()
-		hurry = rung
+		cancelled = signal
 	}
 	for {
 		idle := len(h.fences()) == 0
@@ -112,7 +112,7 @@ func (h *heartbeat) run() {
 		select {
 		case <-timer.C:
 			h.beat()
-		case <-hurry:
+		case <-cancelled:
 			h.mu.Lock()
 			h.cancelled = time.Now()
 			h.mu.Unlock()

@@ -70,21 +70,21 @@ func TestStepThatDoesNotStopIsAbandoned(t *testing.T) {
 // cancelled is a coordinator in the same process, which tells when something was cancelled.
 type cancelled struct {
 	skewed
-	rung    chan struct{}
+	signal  chan struct{}
 	stopped atomic.Bool
 }
 
 func (h *cancelled) CancelSignal(app.WorkerID) (<-chan struct{}, func()) {
-	return h.rung, func() { h.stopped.Store(true) }
+	return h.signal, func() { h.stopped.Store(true) }
 }
 
 func TestCancelSignalSendsAHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &cancelled{rung: make(chan struct{}, 1)}
+		c := &cancelled{signal: make(chan struct{}, 1)}
 		h := startHeartbeat(app.WorkerID{Name: "w"}, c, slog.New(slog.DiscardHandler))
 		_, hold := h.hold(t.Context(), app.Fence{Operation: 1}, time.Now().Add(execution.ClaimFor))
 		time.Sleep(time.Second)
-		c.rung <- struct{}{}
+		c.signal <- struct{}{}
 		synctest.Wait()
 		if n := c.beats.Load(); n != 1 {
 			t.Errorf("signalled once, it has beaten %d times", n)
@@ -100,7 +100,7 @@ func TestCancelSignalSendsAHeartbeat(t *testing.T) {
 // What was claimed before the cancel and is held after the beat that asked for it is asked for at once, too.
 func TestStepHeldAfterACancelSignalIsChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &cancelled{rung: make(chan struct{}, 1)}
+		c := &cancelled{signal: make(chan struct{}, 1)}
 		h := startHeartbeat(app.WorkerID{Name: "w"}, c, slog.New(slog.DiscardHandler))
 		defer h.close()
 		claim := func(n int64, asked time.Time) {
@@ -112,7 +112,7 @@ func TestStepHeldAfterACancelSignalIsChecked(t *testing.T) {
 		time.Sleep(time.Second)
 		asked := time.Now()
 		time.Sleep(time.Millisecond)
-		c.rung <- struct{}{}
+		c.signal <- struct{}{}
 		synctest.Wait()
 		claim(2, asked)
 		if n := c.beats.Load(); n != 2 {

@@ -15,7 +15,7 @@ import (
 type rotationShells interface {
 	// AwaitAny logs in until one of the targets works, keeps the connection as Await does, and tells which.
 	AwaitAny(ctx context.Context, ts ...remote.Target) (hostKey string, which int, err error)
-	// Refused tells whether the machine refuses a login; an error where it cannot be known now.
+	// Refused reports whether the machine refuses a login; an error where it cannot be known now.
 	Refused(ctx context.Context, t remote.Target) (bool, error)
 }
 
@@ -64,7 +64,7 @@ func adopt(ctx context.Context, p family.Provider, as *execution.Assignment, m *
 	return nil
 }
 
-// walled tells whether the provider makes the firewall that the cluster has. Where it makes none, no one waits for one: the preview said so.
+// walled reports whether the provider makes the firewall that the cluster has. Where it makes none, no one waits for one: the preview said so.
 func walled(p family.Provider, as *execution.Assignment) bool {
 	_, makes := family.PowerOf[family.Sharer](p)
 	return as.Machine.Firewall != nil && makes

@@ -203,7 +203,7 @@ func (c assertions) knowsItself(f nodeInfo) app.NodeCheck {
 	return v
 }
 
-// resolved tells whether a lookup of one kind has found an address and a name together.
+// resolved reports whether a lookup of one kind has found an address and a name together.
 func resolved(f nodeInfo, kind, address, name string) bool {
 	at, err := netip.ParseAddr(address)
 	return err == nil && slices.ContainsFunc(f.said[kind], func(line string) bool {

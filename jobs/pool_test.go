@@ -90,7 +90,7 @@ func (p *pooled) keys(v pool.View) map[string][]byte {
 	return keys
 }
 
-// opens tells whether a key opens a node.
+// opens reports whether a key opens a node.
 func (p *pooled) opens(n app.Node, key []byte) bool {
 	p.Helper()
 	c, err := remote.Dial(p.ctx, remote.Target{Address: n.Address(app.AddressAccess), Port: n.SSHPort, User: n.SSHUser, HostKey: n.HostKey, PrivateKey: key})

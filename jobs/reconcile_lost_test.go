@@ -247,7 +247,7 @@ func TestQuestionsOfALookDontGrow(t *testing.T) {
 type counts struct{ lost atomic.Int64 }
 
 func (m *counts) Add(of *observe.Metric, n float64, labels ...string) {
-	if of == observe.MetricFound && labels[len(labels)-1] == "lost" {
+	if of == observe.MetricFindings && labels[len(labels)-1] == "lost" {
 		m.lost.Add(int64(n))
 	}
 }

@@ -99,7 +99,7 @@ type absence struct {
 	known        bool // the provider has shown the machine
 }
 
-// gone tells whether an answer means that the machine is deleted.
+// gone reports whether an answer means that the machine is deleted.
 func (a *absence) gone(err error) bool {
 	if app.CodeOf(err) != app.ENotFound {
 		a.known, a.since = a.known || err == nil, time.Time{}

@@ -88,7 +88,7 @@ func (w *actions) delete(ctx context.Context, as *execution.Assignment, out fami
 	}
 }
 
-// gone tells whether a machine that could not be deleted is not there at all, so that there was nothing to refuse: a provider may trip over what went
+// gone reports whether a machine that could not be deleted is not there at all, so that there was nothing to refuse: a provider may trip over what went
 // with it. Where it
 // cannot be looked at, it counts as there.
 func gone(ctx context.Context, p family.Provider, id string, refused error) bool {

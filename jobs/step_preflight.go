@@ -138,7 +138,7 @@ func (k *preflight) ask(ctx context.Context, p family.Provider, as *execution.As
 	return k.err
 }
 
-// begun tells whether the cluster has more machines by now than when the operation's were counted: then quotas have less left, and so much less is
+// begun reports whether the cluster has more machines by now than when the operation's were counted: then quotas have less left, and so much less is
 // needed. Where
 // the provider does not tell, no one can say that it would refuse.
 func begun(ctx context.Context, p family.Provider, as *execution.Assignment) bool {
@@ -168,7 +168,7 @@ func judge(account string, found []family.Finding, out family.Output) error {
 	return first
 }
 
-// looks tells whether the member behind a provider can look at its account.
+// looks reports whether the member behind a provider can look at its account.
 func looks(p family.Provider) bool {
 	for {
 		w, ok := p.(interface{ Unwrap() family.Provider })

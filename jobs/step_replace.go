@@ -21,7 +21,7 @@ const (
 	reasonReplaced = "machine_replaced"
 )
 
-// replaces tells whether a machine that does not come may be replaced: only one that never was a node, so that nothing of anyone's is on it.
+// replaces reports whether a machine that does not come may be replaced: only one that never was a node, so that nothing of anyone's is on it.
 func replaces(as *execution.Assignment) bool {
 	return as.Node.Status == app.NodeCreated && as.FromPool == nil && as.Node.TakenFrom == "" && as.Machine.Intent != "" && as.Timeout > 0
 }
@@ -29,7 +29,7 @@ func replaces(as *execution.Assignment) bool {
 // numberOf tells which machine of the node this is, counted from 1 since the operation was last resumed.
 func numberOf(as *execution.Assignment) int { return 1 + len(as.Replacements) }
 
-// hopeless tells whether a failed wait is the machine's own fault, so that another one may do better. A host key that is not the expected one is none
+// hopeless reports whether a failed wait is the machine's own fault, so that another one may do better. A host key that is not the expected one is none
 // of these: someone may be
 // in between, and a person has to look. A key that is refused may be the image's fault, which the next machine shows: there is one more try.
 func hopeless(as *execution.Assignment, err error) bool {

@@ -81,7 +81,7 @@ func (m *mortalCoordinator) deaths() int {
 	return len(m.killed)
 }
 
-// dies tells whether it dies of these reports, and marks it as dead. What was written down at the moment of death counts as well:
+// dies reports whether it dies of these reports, and marks it as dead. What was written down at the moment of death counts as well:
 // its worker does not get the answer either.
 func (m *mortalCoordinator) dies(rs []execution.Report) bool {
 	m.mu.Lock()

@@ -199,7 +199,7 @@ func (w *Worker) wakeAnother() {
 
 // steps carries out step after step until there is none left for this slot: a node's own chain first, on the connection
 // that it has, then whatever else the server has queued.
-// It tells whether it stopped because it was asked to.
+// It reports whether it stopped because it was asked to.
 func (w *Worker) steps() (asked bool) {
 	for try := 1; w.goesOn(); {
 		as, err := w.batcher.claim()
@@ -229,7 +229,7 @@ func (w *Worker) steps() (asked bool) {
 // claimTries is how often a slot asks for a step while the server cannot be reached.
 const claimTries = 8
 
-// goesOn tells whether a slot of the worker takes further steps.
+// goesOn reports whether a slot of the worker takes further steps.
 func (w *Worker) goesOn() bool {
 	w.gate.RLock()
 	defer w.gate.RUnlock()

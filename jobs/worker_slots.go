@@ -60,7 +60,7 @@ func (s *slots) wake() {
 	s.freed = make(chan struct{})
 }
 
-// resize sets the number, and tells whether it has grown.
+// resize sets the number, and reports whether it has grown.
 func (s *slots) resize(most int) (grown bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *slots) resize(most int) (grown bool) {
 	return grown
 }
 
-// over tells whether more are taken than there are.
+// over reports whether more are taken than there are.
 func (s *slots) over() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -162,7 +162,7 @@ func at(t *testing.T, p plan.Plan, id string) int {
 	return i
 }
 
-// reaches tells whether a step waits for another one, through others perhaps.
+// reaches reports whether a step waits for another one, through others perhaps.
 func reaches(p plan.Plan, step, need int) bool {
 	return step == need || slices.ContainsFunc(p.Steps[step].Needs, func(n int) bool { return reaches(p, n, need) })
 }

@@ -174,7 +174,7 @@ func (c *creation) behind(at act) bits {
 	return over
 }
 
-// begun tells whether one of the service's acts is over.
+// begun reports whether one of the service's acts is over.
 func (s *service) begun(over bits) bool {
 	return slices.ContainsFunc(createActions, func(a app.Action) bool { return over.has(act{s, a}.number()) })
 }

@@ -63,7 +63,7 @@ func madeAt(p appplan.Plan) map[string]string {
 	return made
 }
 
-// before puts a hook in front, and tells whether there is a node for it.
+// before puts a hook in front, and reports whether there is a node for it.
 func (w *wrapper) before(h template.OperationHook) bool {
 	var standing []appplan.Step
 	fresh := map[string]bool{} // by the step that makes the node
@@ -121,7 +121,7 @@ func (w *wrapper) before(h template.OperationHook) bool {
 	return true
 }
 
-// after puts a hook behind all else, and tells whether there is a node for it.
+// after puts a hook behind all else, and reports whether there is a node for it.
 func (w *wrapper) after(h template.OperationHook) bool {
 	var own []appplan.Step
 	for _, n := range w.nodes {

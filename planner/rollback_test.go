@@ -193,7 +193,7 @@ func TestRollBackReversesTheOrder(t *testing.T) {
 	})
 }
 
-// before tells whether a step of a plan has to be done before another one.
+// before reports whether a step of a plan has to be done before another one.
 func before(p plan.Plan, first, then string) bool {
 	over := make([]bool, len(p.Steps)) // steps that come after first
 	for i, s := range p.Steps {

@@ -26,7 +26,7 @@ type serviceActions struct {
 	stood          bool // it was on the node before
 }
 
-// only tells whether nothing but some actions was planned.
+// only reports whether nothing but some actions was planned.
 func (d *serviceActions) only(actions ...app.Action) bool {
 	for a := range d.planned {
 		if !slices.Contains(actions, a) {

@@ -40,7 +40,7 @@ type service struct {
 	steps      map[app.Action][]int // by action, in the order of nodes
 }
 
-// has tells whether the service defines an action. An action without an automator still counts: what is written is
+// has reports whether the service defines an action. An action without an automator still counts: what is written is
 // planned. A check is there where the entry says how to look.
 func (s *service) has(a app.Action) bool {
 	if a == app.ActionCheck {

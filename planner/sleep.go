@@ -84,7 +84,7 @@ func standing(g *graph, r plan.Request) (*updatePlanner, error) {
 	return &updatePlanner{graph: g, services: s, bootstrap: map[int]int{}}, nil
 }
 
-// powerOf tells whether what is to be undone put a cluster to sleep or woke it; "" for neither.
+// powerOf reports whether what is to be undone put a cluster to sleep or woke it; "" for neither.
 func powerOf(steps []app.Step) app.Action {
 	for _, s := range steps {
 		if s.Action == app.ActionSleep || s.Action == app.ActionWake {

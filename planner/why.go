@@ -60,7 +60,7 @@ func aroundHook(s, n plan.Step) string {
 	return machineFirst[n.Action]
 }
 
-// isBeforeHook tells whether a step is the join of all that comes before a hook after the operation.
+// isBeforeHook reports whether a step is the join of all that comes before a hook after the operation.
 func isBeforeHook(s plan.Step) bool { return s.Join && strings.HasPrefix(s.ID, allBeforeHook) }
 
 // allBeforeHook begins the ids of such joins.

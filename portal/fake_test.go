@@ -286,7 +286,7 @@ func (f *fake) operate(c *cluster.View, a app.Actor, p plan.Plan) {
 	f.tell(c.ID, app.Event{Kind: app.EventOperation, Operation: op.ID, Status: string(op.Status), Total: op.Total})
 }
 
-// advance carries out up to n steps of the latest operation and leaves what comes next running. It tells whether there
+// advance carries out up to n steps of the latest operation and leaves what comes next running. It reports whether there
 // is more to do.
 func (f *fake) advance(id string, n int) bool {
 	f.mu.Lock()

@@ -79,7 +79,7 @@ func (w *userSite) enter(user string, tenant ...string) *userSite {
 	return w
 }
 
-// in tells whether the browser is signed in.
+// in reports whether the browser is signed in.
 func (w *userSite) in() bool {
 	w.t.Helper()
 	switch a := w.get("/account"); {

@@ -40,7 +40,7 @@ func TestProvidersAreDocumented(t *testing.T) {
 	}
 }
 
-// saysSecret tells whether a line of the page names the field and says that it, or something with it, is secret.
+// saysSecret reports whether a line of the page names the field and says that it, or something with it, is secret.
 func saysSecret(page string, f appfamily.Field) bool {
 	for line := range strings.Lines(page) {
 		if strings.Contains(line, "`"+f.Name+"`") && strings.Contains(line, "secret") {

@@ -121,10 +121,10 @@ func Descriptors() []family.Descriptor {
 	return out
 }
 
-// Sleeps tells whether machines of a type of provider can be stopped and started again.
+// Sleeps reports whether machines of a type of provider can be stopped and started again.
 func Sleeps(kind string) bool { return memberOf(kind).Descriptor.Sleeps }
 
-// Firewalls tells whether a type of provider makes firewalls for clusters.
+// Firewalls reports whether a type of provider makes firewalls for clusters.
 func Firewalls(kind string) bool { return memberOf(kind).Descriptor.Firewalls }
 
 // RateOf returns how many calls an account takes: what the catalog says, or what is usual for its type.

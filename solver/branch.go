@@ -174,7 +174,7 @@ func (b *bestOf) take(uses []use) {
 	}
 }
 
-// exact tells whether nothing is left to do after these nodes.
+// exact reports whether nothing is left to do after these nodes.
 func (b *bestOf) exact(st rest, extra []row, uses []use) bool {
 	for _, u := range uses {
 		st = b.off(st, extra, u.v, u.count)

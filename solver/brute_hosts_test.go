@@ -26,7 +26,7 @@ func (e *enumerate) hosted(at, done int, on map[string][]plainKind) bool {
 	return false
 }
 
-// mayStand tells whether such nodes may be on a host together.
+// mayStand reports whether such nodes may be on a host together.
 func (e *enumerate) mayStand(h layout.Host, nodes []plainKind) bool {
 	rule := template.HostRule{}
 	if r := e.t.Constraints.Hosts; r != nil {

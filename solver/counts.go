@@ -83,7 +83,7 @@ func (c *counter) most(k kind) int {
 	return low
 }
 
-// after tells whether the needs that are left after count nodes of kind k can be met with the nodes that are left.
+// after reports whether the needs that are left after count nodes of kind k can be met with the nodes that are left.
 func (c *counter) after(k kind, count int) (bool, bitset.Set) {
 	need := make([]int, len(c.need))
 	for b, v := range c.need {
@@ -118,7 +118,7 @@ func (c *counter) next() (kind, bool) {
 	return k, found
 }
 
-// fits tells whether the rest can be made after a node with these blocks. Where it cannot, the blocks of the core that
+// fits reports whether the rest can be made after a node with these blocks. Where it cannot, the blocks of the core that
 // the node lacks make a clause, since any node with none of them would fail in the same way. As the argument needs
 // no more than that a node lacks them, it continues as if the node had those too, to learn more than one clause.
 func (c *counter) fits(blocks bitset.Set) bool {
@@ -163,7 +163,7 @@ func (c *counter) sharpen(core, had, clause bitset.Set) bitset.Set {
 	return clause
 }
 
-// holds tells whether a clause of an earlier state is true now: a node that lacks all of it cannot be next, whatever
+// holds reports whether a clause of an earlier state is true now: a node that lacks all of it cannot be next, whatever
 // else it has.
 func (c *counter) holds(clause bitset.Set) bool {
 	rest := bitset.New(c.f.words)

@@ -24,7 +24,7 @@ func newOracle(f *family, w *watch) *oracle {
 	return &oracle{f: f, w: w, price: newSearch(f, w, make([]int64, f.blocks)), failed: map[string]bool{}}
 }
 
-// coverable tells whether n nodes suffice. If not, core is a set of blocks which alone, with these needs, need more.
+// coverable reports whether n nodes suffice. If not, core is a set of blocks which alone, with these needs, need more.
 // After the watch has ended the answer means nothing.
 func (o *oracle) coverable(need []int, n int) (ok bool, core bitset.Set) {
 	rest := bitset.New(o.f.words)

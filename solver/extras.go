@@ -27,7 +27,7 @@ type cut struct {
 	order  *byRoom // of weight
 }
 
-// possible tells whether the cuts can still be kept.
+// possible reports whether the cuts can still be kept.
 func (x *extras) possible(f *family, n *node) bool {
 	for _, c := range x.cuts {
 		sum := int64(0)
@@ -84,7 +84,7 @@ func (x *extras) final(chosen bitset.Set) bool {
 	return true
 }
 
-// cares tells whether it matters to the extras, beside the cuts, which of b and its neighbours is taken.
+// cares reports whether it matters to the extras, beside the cuts, which of b and its neighbours is taken.
 func (x *extras) cares(b int, near, chosen bitset.Set) bool {
 	for _, o := range x.banned {
 		if o.Has(b) && chosen.SubsetOf(o) {
@@ -99,13 +99,13 @@ func (x *extras) cares(b int, near, chosen bitset.Set) bool {
 	return false
 }
 
-// near tells whether what is chosen may still become a set that may not be the answer, so that one more block, whatever it
+// near reports whether what is chosen may still become a set that may not be the answer, so that one more block, whatever it
 // is worth, may make it another one.
 func (x *extras) near(chosen bitset.Set) bool {
 	return slices.ContainsFunc(x.banned, func(o bitset.Set) bool { return chosen.SubsetOf(o) })
 }
 
-// outweighs tells whether b is as good for every cut as all of near.
+// outweighs reports whether b is as good for every cut as all of near.
 func (x *extras) outweighs(b int, near bitset.Set) bool {
 	for _, c := range x.cuts {
 		sum := int64(0)
@@ -119,12 +119,12 @@ func (x *extras) outweighs(b int, near bitset.Set) bool {
 	return true
 }
 
-// atLeast tells whether b is as good for every cut as u.
+// atLeast reports whether b is as good for every cut as u.
 func (x *extras) atLeast(b, u int) bool {
 	return !slices.ContainsFunc(x.cuts, func(c cut) bool { return c.weight[b] < c.weight[u] })
 }
 
-// welcome tells whether to take b, which is in no one's way, can do no harm.
+// welcome reports whether to take b, which is in no one's way, can do no harm.
 func (x *extras) welcome(b int, chosen bitset.Set) bool {
 	for _, c := range x.cuts {
 		if c.weight[b] < 0 {

@@ -197,7 +197,7 @@ func (f *family) takeCant(cant [][]int) {
 	}
 }
 
-// split tells whether two of the blocks are adj, so that they are never together anyway.
+// split reports whether two of the blocks are adj, so that they are never together anyway.
 func (f *family) split(s bitset.Set) bool {
 	for b := s.Next(0); b >= 0; b = s.Next(b + 1) {
 		if f.adj[b].Intersects(s) {
@@ -207,7 +207,7 @@ func (f *family) split(s bitset.Set) bool {
 	return false
 }
 
-// joins tells whether block b may join the blocks of s, which share the palettes pals.
+// joins reports whether block b may join the blocks of s, which share the palettes pals.
 func (f *family) joins(s, pals bitset.Set, b int) bool {
 	if f.adj[b].Intersects(s) || !f.palsOf[b].Intersects(pals) {
 		return false
@@ -231,7 +231,7 @@ func (f *family) joins(s, pals bitset.Set, b int) bool {
 	return true
 }
 
-// onePalette tells whether some palette has all the blocks of s, and room for them, so that types forbid nothing among
+// onePalette reports whether some palette has all the blocks of s, and room for them, so that types forbid nothing among
 // them.
 func (f *family) onePalette(s bitset.Set) bool {
 	sum := load.Load{}
@@ -241,7 +241,7 @@ func (f *family) onePalette(s bitset.Set) bool {
 	return slices.ContainsFunc(f.palettes, func(p palette) bool { return s.SubsetOf(p.blocks) && sum.Within(p.room) })
 }
 
-// fitsOne tells whether a palette of both sets has so much room.
+// fitsOne reports whether a palette of both sets has so much room.
 func (f *family) fitsOne(pals, others bitset.Set, sum load.Load) bool {
 	for i := range pals {
 		for w := pals[i] & others[i]; w != 0; w &= w - 1 {
@@ -262,7 +262,7 @@ func (f *family) sum(s bitset.Set) load.Load {
 	return l
 }
 
-// indifferent tells whether block b goes with every palette and takes nothing of a node.
+// indifferent reports whether block b goes with every palette and takes nothing of a node.
 func (f *family) indifferent(b int) bool {
 	return f.palsOf[b].Count() == len(f.palettes) && (!f.heavy || f.needs[b].Free())
 }

@@ -81,7 +81,7 @@ func (p *problem) takeHost(rule template.HostRule, from layout.Host) {
 	p.pool.hosts = append(p.pool.hosts, h)
 }
 
-// mayHost tells whether a service may be on a host, considering all that runs there.
+// mayHost reports whether a service may be on a host, considering all that runs there.
 func mayHost(rule template.HostRule, h layout.Host, service string) bool {
 	if len(h.Has) > 0 && slices.Contains(rule.Alone, service) {
 		return false

@@ -126,7 +126,7 @@ func (m *mixer) start() rest {
 	return st
 }
 
-// met tells whether nothing is left to do.
+// met reports whether nothing is left to do.
 func (st rest) met() bool {
 	for i := range st.low {
 		if st.low[i] > 0 || st.high[i] < 0 {
@@ -227,7 +227,7 @@ func (m *mixer) variety(blocks bitset.Set, pal int) (v *variety, fresh bool) {
 	return v, true
 }
 
-// fits tells whether a node may have these blocks on a palette.
+// fits reports whether a node may have these blocks on a palette.
 func (m *mixer) fits(blocks bitset.Set, pal int) bool {
 	p := &m.f.palettes[pal]
 	return blocks.SubsetOf(p.blocks) && m.f.sum(blocks).Within(p.room)

@@ -240,7 +240,7 @@ func (n *noter) hardware() {
 	}
 }
 
-// priced tells whether hardware that could be used has different prices.
+// priced reports whether hardware that could be used has different prices.
 func (n *noter) priced() bool {
 	return slices.ContainsFunc(upTo(len(n.p.hardware)), func(h int) bool { return n.p.price(h) != n.p.price(0) })
 }

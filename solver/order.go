@@ -217,7 +217,7 @@ func (o *order) on(at spot, pal int, size int64) *variety {
 	return nil
 }
 
-// judge tells whether the rest can be made after a node of v. If not it sees to it that v does not come again.
+// judge reports whether the rest can be made after a node of v. If not it sees to it that v does not come again.
 func (o *order) judge(at spot, v *variety) bool {
 	if countOf(o.witness, v) > 0 {
 		return true
@@ -268,14 +268,14 @@ func (o *order) judge(at spot, v *variety) bool {
 	return false
 }
 
-// leans tells whether a proof holds only as long as the rivals of v may not be used.
+// leans reports whether a proof holds only as long as the rivals of v may not be used.
 func (o *order) leans(proof []cutWorth, v *variety) bool {
 	return slices.ContainsFunc(o.m.rivals(v), func(k *variety) bool {
 		return slices.ContainsFunc(proof, func(c cutWorth) bool { return o.worthMost(&c, k) > small })
 	})
 }
 
-// refuted tells whether an earlier proof holds for v too.
+// refuted reports whether an earlier proof holds for v too.
 func (o *order) refuted(v *variety) bool {
 	return slices.ContainsFunc(o.proofs, func(proof []cutWorth) bool {
 		return !slices.ContainsFunc(proof, func(c cutWorth) bool { return o.worthMost(&c, v) >= c.least })

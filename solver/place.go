@@ -101,7 +101,7 @@ func (h *hoster) place(groups *[]layout.NodeGroup) bool {
 	return true
 }
 
-// stop tells whether to give up. Where the time was over before this began, it is given a little.
+// stop reports whether to give up. Where the time was over before this began, it is given a little.
 func (s *hosting) stop() bool {
 	if s.late {
 		s.steps++
@@ -378,7 +378,7 @@ func (s *hosting) even() bool {
 	return !slices.ContainsFunc(s.counts, func(c []int) bool { return slices.Max(c)-slices.Min(c) > s.skew })
 }
 
-// fits tells whether there may still be room: for left nodes of guest i on seats ahead, and for all later ones anywhere; and
+// fits reports whether there may still be room: for left nodes of guest i on seats ahead, and for all later ones anywhere; and
 // whether zones may still become even.
 func (s *hosting) fits(i, left int) bool {
 	for t, c := range s.counts {
@@ -398,7 +398,7 @@ func (s *hosting) fits(i, left int) bool {
 	return true
 }
 
-// flows tells whether the nodes that a measure counts, which are all or those with a service, have room by that measure.
+// flows reports whether the nodes that a measure counts, which are all or those with a service, have room by that measure.
 func (s *hosting) flows(i, left, m int) bool {
 	counts := func(g int) bool { return m == 0 || s.guests[g].apart.Has(m-1) }
 	room := slices.Concat(s.room[m][0], s.room[m][1])

@@ -17,7 +17,7 @@ type answer struct {
 	late   bool // the time was over before the packed one of equals was found
 }
 
-// mixed tells whether the question needs a mixer.
+// mixed reports whether the question needs a mixer.
 func (p *problem) counted() bool {
 	return len(p.ratios) > 0 || slices.ContainsFunc(p.limits, func(l int) bool { return l < p.size })
 }

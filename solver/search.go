@@ -101,7 +101,7 @@ func (s *search) settle(n *node, need, enough int64) (int64, bool) {
 	return s.branch(n, need, min(bound, enough))
 }
 
-// hit tells whether every clause has a taken block.
+// hit reports whether every clause has a taken block.
 func (s *search) hit(chosen bitset.Set) bool {
 	return !slices.ContainsFunc(s.clauses, func(c bitset.Set) bool { return !c.Intersects(chosen) })
 }

@@ -113,7 +113,7 @@ func (c *counter) groups() (groups []applayout.NodeGroup, err error) {
 	return groups, nil
 }
 
-// keeps tells whether groups keep the ratios and limits.
+// keeps reports whether groups keep the ratios and limits.
 func (p *problem) keeps(groups []applayout.NodeGroup) bool {
 	if !p.counted() {
 		return true

@@ -370,7 +370,7 @@ func (w *walker) end() error {
 	return nil
 }
 
-// staysInside follows a link as a system does, link by link and part by part, and tells whether it ever leaves the top.
+// staysInside follows a link as a system does, link by link and part by part, and reports whether it ever leaves the top.
 func staysInside(links map[string]string, from, top string) bool {
 	at := []string{}
 	if dir := path.Dir(from); dir != "." {

@@ -181,7 +181,7 @@ func (a *Reconciler) toldOf(ctx context.Context, was DueBuild, b Build, now time
 	return &n, nil
 }
 
-// CallbackURL tells whether a text is an address at all; where it may lead is asked when it is used.
+// CallbackURL reports whether a text is an address at all; where it may lead is asked when it is used.
 func CallbackURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && len(text) <= webhook.MaxHookURL && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && !strings.ContainsFunc(text, webhook.Unprintable)

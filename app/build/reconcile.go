@@ -230,7 +230,7 @@ func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.
 	return false, nil
 }
 
-// leavesName tells whether the cluster that has the name which a build wants goes away by itself, since the build that it was for has ended.
+// leavesName reports whether the cluster that has the name which a build wants goes away by itself, since the build that it was for has ended.
 func (a *Reconciler) leavesName(ctx context.Context, b *Build) (bool, error) {
 	all, err := a.Store.Clusters(ctx, b.Tenant, app.ClusterFilter{Name: b.Wanted.Cluster, Deleted: true, Limit: 1})
 	if err != nil || b.Wanted.Cluster == "" || len(all) == 0 {

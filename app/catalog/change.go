@@ -304,7 +304,7 @@ func (a *Service) checkAccounts(ctx context.Context, actor app.Actor, d *catalog
 	return nil
 }
 
-// sameAccount tells whether two specs are of one account. Which settings tell accounts apart no one but the cloud knows, so all count.
+// sameAccount reports whether two specs are of one account. Which settings tell accounts apart no one but the cloud knows, so all count.
 func sameAccount(a, b *template.ProviderSpec) bool {
 	if a == nil || b == nil {
 		return a == b

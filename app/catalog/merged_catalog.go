@@ -294,7 +294,7 @@ func (a *Service) TenantProviders(ctx context.Context) ([]*apptemplate.ProviderS
 	return list, nil
 }
 
-// OnHost tells whether machines of a type of provider are on Muster's own hosts.
+// OnHost reports whether machines of a type of provider are on Muster's own hosts.
 func (a *Service) OnHost(kind string) bool {
 	if a.Reader == nil {
 		return false
@@ -302,7 +302,7 @@ func (a *Service) OnHost(kind string) bool {
 	return slices.ContainsFunc(a.Reader.Families().Providers, func(d family.Descriptor) bool { return d.Name == kind && d.Host })
 }
 
-// Guards tells whether machines of a provider are reached only where tenants may reach: those of a provider that a tenant's admin saved, who
+// Guards reports whether machines of a provider are reached only where tenants may reach: those of a provider that a tenant's admin saved, who
 // decides what address they have. A provider that is gone may have been one. Machines on Muster's own hosts, where the operator has let
 // tenants in, are at private addresses by their nature.
 func (a *Service) Guards(ctx context.Context, tenant, provider string) (bool, error) {
@@ -366,7 +366,7 @@ func (a *Service) CheckHost(c *apptemplate.Catalog, provider string, services, s
 		Hint:    "Choose another provider, or ask a superadmin to save or push it, or to allow tenant content with --tenant-host-access."}
 }
 
-// bringsIn tells whether an image may have something run on the provider's host that no superadmin has put there.
+// bringsIn reports whether an image may have something run on the provider's host that no superadmin has put there.
 func (a *Service) bringsIn(spec *apptemplate.ProviderSpec, i apptemplate.Image) bool {
 	list := a.Reader.Families().Providers
 	at := slices.IndexFunc(list, func(d family.Descriptor) bool { return d.Name == spec.Type })

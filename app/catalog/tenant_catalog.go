@@ -110,7 +110,7 @@ type Report struct {
 	Revision string `json:"revision"`
 }
 
-// OK tells whether there is no error.
+// OK reports whether there is no error.
 func (r Report) OK() bool {
 	for _, p := range r.Problems {
 		if p.Severity == "error" {
@@ -217,7 +217,7 @@ type ProviderUse struct {
 	Unproven int // clusters that were deleted, and of which it is not proven yet that nothing is left
 }
 
-// None tells whether nothing is there.
+// None reports whether nothing is there.
 func (u ProviderUse) None() bool {
 	return len(u.Clusters)+len(u.Pools)+u.More+u.Orphans+u.Unproven == 0
 }

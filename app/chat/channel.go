@@ -59,7 +59,7 @@ type Channel struct {
 	At      time.Time `json:"at"`
 }
 
-// Agreed tells whether it counts.
+// Agreed reports whether it counts.
 func (c Channel) Agreed() bool { return c.Host != "" && c.Guest != "" }
 
 // Approvals is the channel in which requests of a tenant are shown to those who approve them.

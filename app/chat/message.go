@@ -14,7 +14,7 @@ type MessageStore interface {
 	// BeginDM notes that something is being sent that is due and has been tried so often; false where someone else does so. Until
 	// another time no one else will.
 	BeginDM(ctx context.Context, t DM, now, until time.Time) (bool, error)
-	// ChatOnce notes digests of what was said, and tells whether all of them were new. Those from before a time are forgotten.
+	// ChatOnce notes digests of what was said, and reports whether all of them were new. Those from before a time are forgotten.
 	ChatOnce(ctx context.Context, keys []string, now, before time.Time) (first bool, err error)
 	// ChatDMs returns what is due in a workspace ("" for all), oldest first.
 	ChatDMs(ctx context.Context, kind, team string, now time.Time, limit int) ([]DM, error)
@@ -102,7 +102,7 @@ func (a *Messages) ChatDMs(ctx context.Context, kind, team string) ([]DM, error)
 	return a.Store.ChatDMs(ctx, kind, team, a.Now(), maxDMs)
 }
 
-// TooLate tells whether it would only confuse the reader.
+// TooLate reports whether it would only confuse the reader.
 func (t DM) TooLate(now time.Time) bool { return now.Sub(t.Notice.At) > chatDMLate }
 
 // BeginDM notes that something is being sent, unless someone else does that already.
@@ -116,7 +116,7 @@ func (a *Messages) EndDM(ctx context.Context, id int64, s DMState, after time.Du
 	return a.Store.EndDM(ctx, id, s, a.Now().Add(after))
 }
 
-// ChatFirst tells whether something that a chat sent, known by any of these names, comes for the first time, and remembers it:
+// ChatFirst reports whether something that a chat sent, known by any of these names, comes for the first time, and remembers it:
 // chats send again what they believe to be lost, people click twice, and strangers may send again what they have seen.
 func (a *Messages) ChatFirst(ctx context.Context, kind string, names ...string) (bool, error) {
 	var keys []string

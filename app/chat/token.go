@@ -12,7 +12,7 @@ type TokenStore interface {
 	// EndWorkspace takes the tokens and drops all that was to be shown there. One that is ended, or not there, is success. With a version,
 	// only while the tokens are of that.
 	EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state State, why string, at time.Time) error
-	// HoldRefresh tells whether the holder is the one to refresh the tokens of a version, until some time.
+	// HoldRefresh reports whether the holder is the one to refresh the tokens of a version, until some time.
 	HoldRefresh(ctx context.Context, kind, team string, version int64, holder string, now, until time.Time) (bool, error)
 	// Refreshed keeps new tokens instead of those of a version; EConflict where there are others by now.
 	Refreshed(ctx context.Context, kind, team string, version int64, t ChatTokens, at time.Time) error

@@ -84,7 +84,7 @@ func ActionsOf(v View, open Unfinished) Actions {
 	return a.whole()
 }
 
-// Updates tells whether a change of a kind can be asked of a failed cluster. Services can be started and stopped where that leaves nothing
+// Updates reports whether a change of a kind can be asked of a failed cluster. Services can be started and stopped where that leaves nothing
 // undone, on the existing nodes.
 func (p Recovery) Updates(kind app.OperationKind) bool {
 	switch kind {

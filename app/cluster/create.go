@@ -37,7 +37,7 @@ type CreatesConfig struct {
 	Now       func() time.Time
 	Keys      app.Keys
 	Explainer layout.Explainer // nil: refusals are not explained further
-	// Firewalls tells whether a type of provider makes firewalls for clusters; nil: not known, and no one is warned.
+	// Firewalls reports whether a type of provider makes firewalls for clusters; nil: not known, and no one is warned.
 	Firewalls func(kind string) bool
 	Resources *resource.Service
 	Catalogs  *catalog.Service

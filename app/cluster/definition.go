@@ -129,7 +129,7 @@ func ValueAt(m map[string]any, keys []string) any {
 	return m[keys[len(keys)-1]]
 }
 
-// IsStopped tells whether someone has stopped a service on a node, and no one has started it since.
+// IsStopped reports whether someone has stopped a service on a node, and no one has started it since.
 func (d Definition) IsStopped(node, service string) bool {
 	return slices.Contains(d.Stopped[node], service)
 }

@@ -7,7 +7,7 @@ import (
 	"muster/app/health"
 )
 
-// CanCheckHealth tells whether CheckHealth would start a check of the cluster.
+// CanCheckHealth reports whether CheckHealth would start a check of the cluster.
 func (v View) CanCheckHealth() bool {
 	return v.Health != nil && v.Status != app.ClusterDeleted && health.Unchecked(v.Cluster, len(health.LostNodes(v.Cluster, v.Nodes)) > 0) == ""
 }

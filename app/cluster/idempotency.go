@@ -34,7 +34,7 @@ type Repeats struct {
 // NewRepeats returns Repeats on top of their needs.
 func NewRepeats(c RepeatsConfig) *Repeats { return &Repeats{RepeatsConfig: c} }
 
-// MayRepeat tells whether the actor may be given an answer that is kept: it must be allowed, now, all that was allowed to the one who got
+// MayRepeat reports whether the actor may be given an answer that is kept: it must be allowed, now, all that was allowed to the one who got
 // it first. The account is the same, but a token may have other scopes, the role may have changed, and the cluster may be another's by now.
 func (a *Repeats) MayRepeat(ctx context.Context, actor app.Actor, k app.KeptAnswer) error {
 	if err := actor.Authorize("MayRepeat"); err != nil {

@@ -44,7 +44,7 @@ func (a *Activity) SearchLogs(ctx context.Context, actor app.Actor, cluster stri
 	if want != "" {
 		batch.Limit = searchBatch
 	} else {
-		batch.Limit++ // one more tells whether there is more
+		batch.Limit++ // one more reports whether there is more
 	}
 	m, err := a.Masks.MaskFor(ctx, actor, c)
 	if err != nil {

@@ -56,7 +56,7 @@ func (a *Plans) located(ctx context.Context, tenant, provider string, r appplan.
 	return r, err
 }
 
-// IsPlan tells whether a plan that was just made is the one that was shown. Hashes from before durations were learned have the
+// IsPlan reports whether a plan that was just made is the one that was shown. Hashes from before durations were learned have the
 // guesses of that time in them: such a one is compared with the same plan by guesses.
 func (a *Plans) IsPlan(plan appplan.Plan, r appplan.Request, hash string) (bool, error) {
 	if plan.Hash() == hash {

@@ -87,7 +87,7 @@ func (t Trouble) Began() string {
 	return "Stopped"
 }
 
-// offers tells whether a way is among those that lead on.
+// offers reports whether a way is among those that lead on.
 func (t *Trouble) offers(k RecoveryKind) bool {
 	return slices.ContainsFunc(t.Ways, func(w RecoveryOption) bool { return w.Kind == k })
 }
@@ -131,7 +131,7 @@ func UndoneKind(ops []app.Operation, o app.Operation) app.OperationKind {
 	return ""
 }
 
-// MaySleep tells whether machines of a failed cluster may be stopped because it was put to sleep. Operations are newest first.
+// MaySleep reports whether machines of a failed cluster may be stopped because it was put to sleep. Operations are newest first.
 func MaySleep(ops []app.Operation) bool {
 	for _, o := range ops {
 		if !o.StartedAt.IsZero() {
@@ -164,10 +164,10 @@ func (p Recovery) mends() bool {
 	return p.Latest.Kind != app.OperationDelete
 }
 
-// reconfigures tells whether what was left undone can be finished with another configuration.
+// reconfigures reports whether what was left undone can be finished with another configuration.
 func (p Recovery) reconfigures() bool { return !p.LostOnly() && p.mends() }
 
-// partial tells whether nothing is missing but machines, of which some came. Whether the template's constraints hold without the others is
+// partial reports whether nothing is missing but machines, of which some came. Whether the template's constraints hold without the others is
 // found when it's asked for.
 func (p Recovery) partial() bool {
 	if p.Latest.Kind != app.OperationCreate && p.Latest.Kind != app.OperationResize || p.Latest.Status != app.OperationFailed {

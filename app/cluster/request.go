@@ -32,7 +32,7 @@ const (
 // RequestStatuses are all of them.
 var RequestStatuses = []RequestStatus{RequestWaiting, RequestOffered, RequestAccepted, RequestRefused, RequestDenied, RequestExpired, RequestWithdrawn}
 
-// Open tells whether someone still has to decide.
+// Open reports whether someone still has to decide.
 func (s RequestStatus) Open() bool { return s == RequestWaiting || s == RequestOffered }
 
 // Request is what someone asked for. It is kept forever. One that is open is not in the ledger and holds no worker.
@@ -200,7 +200,7 @@ func (r Request) want() []policy.RequiredApproval {
 	return slices.DeleteFunc(slices.Clone(r.Needs), policy.RequiredApproval.Met)
 }
 
-// WaitsFor tells whether a request waits for someone: to approve it, or to confirm what was offered.
+// WaitsFor reports whether a request waits for someone: to approve it, or to confirm what was offered.
 func (r Request) WaitsFor(a app.Actor) bool {
 	switch r.Status {
 	case RequestOffered:

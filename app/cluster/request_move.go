@@ -100,7 +100,7 @@ func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 	return o, nil
 }
 
-// mayReview tells whether someone may say something to a request that waits at all.
+// mayReview reports whether someone may say something to a request that waits at all.
 func (r Request) mayReview(a app.Actor) error {
 	if r.Requester == a.Name() {
 		return &app.Error{Code: app.EForbidden, Reason: "own_request", Message: "You can't approve your own request.", Hint: "Ask someone else. The request is waiting for " + r.approvers() + "."}
@@ -253,7 +253,7 @@ func (r *Request) breakGlass(m RequestMove) (o RequestOutcome, err error) {
 	return o, nil
 }
 
-// MayBreak tells whether someone may let a request run without approvals.
+// MayBreak reports whether someone may let a request run without approvals.
 func (r Request) MayBreak(a app.Actor) bool {
 	return r.Status == RequestWaiting && (a.Role.AtLeast(app.RoleAdmin) ||
 		slices.ContainsFunc(r.Needs, func(n policy.RequiredApproval) bool {

@@ -194,7 +194,7 @@ func withoutSecrets(path string, config map[string]any, left *[]string) map[stri
 	return out
 }
 
-// hides tells whether a value under a key may be secret.
+// hides reports whether a value under a key may be secret.
 func hides(key string, v any) bool {
 	if text, is := v.(string); is && text != "" && app.SecretReference.ReplaceAllString(text, "") == "" {
 		return false

@@ -92,7 +92,7 @@ func (a *Ownership) TransferCluster(ctx context.Context, actor app.Actor, cluste
 	return a.Views.clusterView(ctx, actor, after)
 }
 
-// Accepts tells whether a user can be given a cluster.
+// Accepts reports whether a user can be given a cluster.
 func (t Transfer) Accepts(heir identity.User) error {
 	refuse := func(why string) error {
 		return &app.Error{Code: app.EConflict, Reason: "cannot_own", Field: "to", Message: fmt.Sprintf("%s can't own clusters: %s.", t.To, why), Hint: "Choose someone else."}

@@ -127,7 +127,7 @@ func RefusedBy(d policy.Decision, request int64) error {
 		Hint: fmt.Sprintf("Denied by policy %s. See request %d.", d.Policy, request)}
 }
 
-// Moves tells whether a node is made, goes, or has other services afterwards. Where services were left undone, they are among those
+// Moves reports whether a node is made, goes, or has other services afterwards. Where services were left undone, they are among those
 // that it had.
 func (n UpdatedNode) Moves() bool {
 	return n.Change == plan.NodeNew || n.Change == plan.NodeGone || len(n.Added)+len(n.Removed) > 0
@@ -143,5 +143,5 @@ func (n *UpdatedNode) AllWork(service string, w plan.ServiceWork) {
 	}
 }
 
-// Stays tells whether the node is there before and after, on the same machine.
+// Stays reports whether the node is there before and after, on the same machine.
 func (n *UpdatedNode) Stays() bool { return n.Change == "" }

@@ -86,7 +86,7 @@ func (p UpdatePreview) Effects() []string {
 // serviceWorks are the kinds of work, from what is felt least to what is felt most.
 var serviceWorks = []plan.ServiceWork{plan.WorkCompare, plan.WorkConfigure, plan.WorkReload, plan.WorkStart, plan.WorkRestart, plan.WorkUpgrade, plan.WorkStop, plan.WorkStopConfigure}
 
-// Touched tells whether anything is done on the node.
+// Touched reports whether anything is done on the node.
 func (n UpdatedNode) Touched() bool {
 	return n.Change != "" || len(n.Added)+len(n.Removed)+len(n.Work) > 0
 }

@@ -46,7 +46,7 @@ func (b *checkBatchSignal) wait(tenant string) (dispatched <-chan struct{}, stop
 }
 
 // ring wakes all who wait for the tenant's check batches.
-func (b *checkBatchSignal) ring(tenant string) {
+func (b *checkBatchSignal) wake(tenant string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.waits[tenant] {
@@ -63,7 +63,7 @@ func (a *Service) SignalCheckBatches(ctx context.Context) (next time.Time, err e
 		return time.Time{}, err
 	}
 	for _, t := range due.Tenants {
-		a.rounds.ring(t)
+		a.rounds.wake(t)
 	}
 	return due.Next, nil
 }

@@ -25,7 +25,7 @@ const (
 type Coordinator interface {
 	// Claim takes up to most queued steps of the worker's tenant, the best first, marks them as running for the worker
 	// until each assignment's Deadline, and hands back all that they need. Fewer, or none, and no error: there is no more
-	// to do (bells were stale, or the tenant has as many running as it may).
+	// to do (queue messages were stale, or the tenant has as many running as it may).
 	Claim(ctx context.Context, w app.WorkerID, most int) ([]*Assignment, error)
 	// Heartbeat extends the claims that are still held. The answer says, fence by fence, what to do with them.
 	Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]Directive, error)
@@ -147,7 +147,7 @@ type Report struct {
 // WorkerPrefix begins the names of all workers of a registration, and of no others.
 func WorkerPrefix(provisioner string) string { return provisioner + ":" }
 
-// WorkWaiter is a Coordinator that tells a worker when there is work, for workers that hear no bells.
+// WorkWaiter is a Coordinator that tells a worker when there is work, for workers that hear no queue messages.
 type WorkWaiter interface {
 	// AwaitWork returns true as soon as a step that the worker may take has been queued for longer than patience, and false
 	// when there was none until the context ended or a time of the server's own was over.

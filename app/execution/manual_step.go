@@ -75,7 +75,7 @@ type ManualStep struct {
 	AnsweredBy  string            `json:"answered_by,omitempty"`
 	Reason      string            `json:"reason,omitempty"` // of a refusal
 	Access      app.Access        `json:"-"`                // of who looks, to the cluster
-	// Mine tells whether who looks may answer; Waits is whom it waits for, in words.
+	// Mine reports whether who looks may answer; Waits is whom it waits for, in words.
 	Mine  bool   `json:"mine"`
 	Waits string `json:"waits"`
 	// Same is how many more nodes the answer counts for.

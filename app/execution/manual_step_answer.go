@@ -9,7 +9,7 @@ import (
 	"muster/app/template"
 )
 
-// sameAnswer tells whether one answer counts for both.
+// sameAnswer reports whether one answer counts for both.
 func (q ManualStep) sameAnswer(other ManualStep) bool {
 	return q.Person.Once && q.Operation == other.Operation && q.Service == other.Service && q.Action == other.Action
 }
@@ -19,7 +19,7 @@ func (q *ManualStep) look(actor app.Actor) {
 	q.Mine, q.Waits = q.State == ManualStepOpen && q.mayAnswer(actor) == nil, q.whoInWords()
 }
 
-// mayAnswer tells whether the actor may answer the question; EForbidden says whom it waits for.
+// mayAnswer reports whether the actor may answer the question; EForbidden says whom it waits for.
 func (q ManualStep) mayAnswer(a app.Actor) error {
 	if err := a.Authorize("AnswerStep"); err != nil {
 		return err

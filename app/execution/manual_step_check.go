@@ -48,7 +48,7 @@ func (q ManualStep) OverdueNotice(now time.Time) app.Notice {
 	return n
 }
 
-// forbids tells whether someone may not answer because of Person.Not.
+// forbids reports whether someone may not answer because of Person.Not.
 func (q ManualStep) forbids(user string) bool {
 	return q.Person.Not == template.PersonRequester && user == q.Requester
 }

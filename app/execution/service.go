@@ -70,7 +70,7 @@ type Config struct {
 	Catalogs *catalog.Service
 	// Meter counts what happens; nil: nothing is counted.
 	Meter observe.Meter
-	// DryRuns tells whether an automator can say what it would change; nil: none can.
+	// DryRuns reports whether an automator can say what it would change; nil: none can.
 	DryRuns   func(automator string) bool
 	Resources *resource.Service
 	Secrets   *secret.Service

@@ -111,7 +111,7 @@ type WaitingRows struct {
 	Arrives []app.Step  // of these the first few that wait for a machine to come up
 }
 
-// queued tells whether any of the operation's steps is in the queue.
+// queued reports whether any of the operation's steps is in the queue.
 func (r WaitingRows) queued() bool {
 	return slices.ContainsFunc(r.Groups, func(g WaitingCount) bool { return g.State == app.StepQueued }) ||
 		slices.ContainsFunc(r.Steps, func(s app.Step) bool { return s.State == app.StepQueued })

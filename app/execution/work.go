@@ -120,7 +120,7 @@ func (a *Service) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fenc
 	all, err := a.Steps.ExtendClaims(ctx, w, held, a.Now(), ClaimFor)
 	for _, d := range all {
 		if d.Lost {
-			observe.MeterOf(a.Meter).Add(observe.MetricRefused, 1, "heartbeat")
+			observe.MeterOf(a.Meter).Add(observe.MetricFencedWrites, 1, "heartbeat")
 		}
 	}
 	return all, err
@@ -149,7 +149,7 @@ func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []Report) 
 	for i, d := range done {
 		answers[i].Err = d.Err
 		if d.Err != nil && d.Err.Code == app.EStale {
-			observe.MeterOf(a.Meter).Add(observe.MetricRefused, 1, "report")
+			observe.MeterOf(a.Meter).Add(observe.MetricFencedWrites, 1, "report")
 		}
 		if d.Next == nil {
 			continue

@@ -139,7 +139,7 @@ func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster
 	return config, hosts, secret, nil
 }
 
-// withSelf adds a node to those that it has to know, and tells whether it was not among them.
+// withSelf adds a node to those that it has to know, and reports whether it was not among them.
 func withSelf(hosts []family.HostEntry, n app.Node) ([]family.HostEntry, bool) {
 	self := hostEntry(n)
 	if slices.ContainsFunc(hosts, func(h family.HostEntry) bool { return h.Names[0] == self.Names[0] }) {
@@ -148,7 +148,7 @@ func withSelf(hosts []family.HostEntry, n app.Node) ([]family.HostEntry, bool) {
 	return append(hosts[:len(hosts):len(hosts)], self), true
 }
 
-// tooMany tells whether there are more nodes than each can know the names of.
+// tooMany reports whether there are more nodes than each can know the names of.
 func (oc *operationConfig) tooMany() bool {
 	oc.mu.Lock()
 	defer oc.mu.Unlock()

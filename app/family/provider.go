@@ -215,7 +215,7 @@ func (f Field) Kind() FieldType {
 	return FieldText
 }
 
-// MaySet tells whether a catalog entry may set the field: one that is trusted, or a tenant's own one on an account that is the tenant's own or
+// MaySet reports whether a catalog entry may set the field: one that is trusted, or a tenant's own one on an account that is the tenant's own or
 // the installation's.
 func (f Field) MaySet(trusted, ownAccount bool) bool {
 	switch f.SetBy {
@@ -227,7 +227,7 @@ func (f Field) MaySet(trusted, ownAccount bool) bool {
 	return trusted
 }
 
-// IsSet tells whether a setting has a value: not nil and not blank.
+// IsSet reports whether a setting has a value: not nil and not blank.
 func IsSet(v any) bool { return v != nil && strings.TrimSpace(fmt.Sprint(v)) != "" }
 
 // OnlyInstallation is the error for a field that a tenant's own catalog entry may not set: EForbidden with the reason installation_only. Path is the

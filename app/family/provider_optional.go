@@ -116,7 +116,7 @@ type Namer interface {
 	SetName(ctx context.Context, m Machine) error
 }
 
-// InZone tells whether a name is in a DNS zone, below its own name.
+// InZone reports whether a name is in a DNS zone, below its own name.
 func InZone(name, zone string) bool {
 	name, zone = strings.ToLower(strings.TrimSuffix(name, ".")), strings.ToLower(strings.TrimSuffix(zone, "."))
 	return zone != "" && strings.HasSuffix(name, "."+zone) && len(name) > len(zone)+1
@@ -125,7 +125,7 @@ func InZone(name, zone string) bool {
 // Empowered is a Provider whose type has the methods of more powers than it has itself, such as one that speaks for a program, or that is around
 // another Provider. Without it, the type's methods tell.
 type Empowered interface {
-	// Has tells whether it has a power, given as a nil pointer to the power's interface, such as (*Sleeper)(nil).
+	// Has reports whether it has a power, given as a nil pointer to the power's interface, such as (*Sleeper)(nil).
 	Has(power any) bool
 }
 

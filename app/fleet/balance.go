@@ -118,7 +118,7 @@ func (b *balance) reset() {
 	}
 }
 
-// most tells whether a tenant with n slots may have one more.
+// most reports whether a tenant with n slots may have one more.
 func (b *balance) most(tenant string, n int) bool {
 	if own := b.rules.Own[tenant]; own > 0 {
 		return n < own

@@ -47,12 +47,12 @@ type NodeHealth struct {
 	Counts  map[string]int `json:"-"` // failures in a row, by service
 }
 
-// Plain tells whether there is nothing to remember of the node.
+// Plain reports whether there is nothing to remember of the node.
 func (h NodeHealth) Plain() bool {
 	return h.State == Healthy && h.Misses == 0 && len(h.Counts) == 0
 }
 
-// Ill tells whether something is known to be wrong with the node.
+// Ill reports whether something is known to be wrong with the node.
 func (h NodeHealth) Ill() bool { return h.State == Sick || h.State == Unreachable }
 
 // NodeFinding is what one check batch found of a node. The zero value: all works.
@@ -150,7 +150,7 @@ func (h *ClusterHealth) Of(node string) NodeHealth {
 // mostReasonNodes is how many nodes are named in one sentence.
 const mostReasonNodes = 5
 
-// Sum works out state and reason of a cluster with so many nodes from those of which there is something to say. Looked tells whether a
+// Sum works out state and reason of a cluster with so many nodes from those of which there is something to say. Looked reports whether a
 // check batch has ended.
 func (h *ClusterHealth) Sum(nodes int, looked bool) {
 	h.Healthy, h.Sick, h.Unreachable, h.Unknown = 0, 0, 0, 0

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/currency"
 )
 
-// IsCurrency tells whether a code is a currency of ISO 4217, such as USD, in capital letters.
+// IsCurrency reports whether a code is a currency of ISO 4217, such as USD, in capital letters.
 func IsCurrency(code string) bool {
 	unit, err := currency.ParseISO(code)
 	const none, testing = "XXX", "XTS" // codes of the standard that name no currency

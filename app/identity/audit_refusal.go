@@ -20,7 +20,7 @@ type refusals struct {
 	of   map[string]int
 }
 
-// take tells whether one more is written, and how many were left out in the minute before.
+// take reports whether one more is written, and how many were left out in the minute before.
 func (r *refusals) take(tenant string, now time.Time) (ok bool, left int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,7 +23,7 @@ type SessionStore interface {
 	Session(ctx context.Context, id int64) (Session, User, error)
 	// SignIns returns the sign-ins of a user that began after a time, newest first, whether they count any more or not.
 	SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]Session, error)
-	// SignedInFrom tells whether a user has signed in from an address after a time.
+	// SignedInFrom reports whether a user has signed in from an address after a time.
 	SignedInFrom(ctx context.Context, tenant, user, address string, after time.Time) (bool, error)
 	// User returns an account with its groups, or ENotFound.
 	User(ctx context.Context, tenant, name string) (User, error)
@@ -242,7 +242,7 @@ func (a *Sessions) RevokeAllSessions(ctx context.Context, actor app.Actor, user 
 	return a.Store.RevokeSessions(ctx, actor, user, 0, except, a.Now())
 }
 
-// KnownAddress tells whether a user has signed in from an address recently, so that a flood of wrong passwords from elsewhere
+// KnownAddress reports whether a user has signed in from an address recently, so that a flood of wrong passwords from elsewhere
 // does not lock them out.
 func (a *Sessions) KnownAddress(ctx context.Context, tenant, user, address string) bool {
 	known, err := a.Store.SignedInFrom(ctx, tenant, user, address, a.Now().Add(-sessionKept))

@@ -57,7 +57,7 @@ type Token struct {
 	UsedFrom  string    `json:"used_from,omitempty"` // the address of that use
 }
 
-// Expired tells whether it has ended.
+// Expired reports whether it has ended.
 func (t Token) Expired(now time.Time) bool { return !t.ExpiresAt.IsZero() && !now.Before(t.ExpiresAt) }
 
 // ActorOfToken returns the actor of an API token, or EUnauthorized; from is the address that it was sent from.

@@ -45,7 +45,7 @@ type Users struct {
 // NewUsers returns them on top of what c holds.
 func NewUsers(c UsersConfig) *Users { return &Users{UsersConfig: c} }
 
-// MayManage tells whether an actor may change, reset or delete an account: no one does so with one that is mightier.
+// MayManage reports whether an actor may change, reset or delete an account: no one does so with one that is mightier.
 func (u User) MayManage(who app.Actor) error {
 	if u.Role.Above(who.Role) {
 		return &app.Error{Code: app.EForbidden, Reason: "role", Message: fmt.Sprintf("%s is %s; only a %s can change that account.", u.Name, u.Role, u.Role)}
@@ -121,7 +121,7 @@ func CheckEmail(text string) error {
 	return nil
 }
 
-// Spare tells whether the others can do without an account as it is now: the last superadmin of the installation and the last
+// Spare reports whether the others can do without an account as it is now: the last superadmin of the installation and the last
 // admin of a tenant stay.
 func (o Others) Spare(u User) error {
 	last := func(what string) error {
@@ -192,7 +192,7 @@ func (a *Users) DraftUser(actor app.Actor, tenant string, n NewUser) (User, erro
 	return u, nil
 }
 
-// Users lists accounts of the tenant by name, and tells whether there are more.
+// Users lists accounts of the tenant by name, and reports whether there are more.
 func (a *Users) Users(ctx context.Context, actor app.Actor, f UserFilter) (users []User, more bool, err error) {
 	if err := actor.Authorize("Users"); err != nil {
 		return nil, false, err

@@ -74,7 +74,7 @@ type Files struct {
 	KnownHosts string // what the format known_hosts is written to
 }
 
-// Path tells whether a file's name can be written into every form of an inventory.
+// Path reports whether a file's name can be written into every form of an inventory.
 func Path(file string) bool { return inventoryPath.MatchString(file) }
 
 // NewInventory lists the machines of a cluster that have an address. EInvalid (field key or known_hosts) where a file's name cannot be part of

@@ -15,7 +15,7 @@ const maxLostTries = 10
 
 const lostText = "The worker stopped responding."
 
-// Holds tells whether a worker holds a step by this fence.
+// Holds reports whether a worker holds a step by this fence.
 func (s *Set) Holds(w app.WorkerID, f app.Fence) bool {
 	o, st := s.ops[f.Operation], s.steps[Key{f.Operation, f.Index}]
 	return o != nil && st != nil && o.Tenant == w.Tenant && st.State == app.StepRunning && st.Worker == w.Name && st.Attempt == f.Attempt
@@ -83,7 +83,7 @@ func (s *Set) Lose(st *Step) {
 	s.setBack(st, e, app.ETimeout, lostText)
 }
 
-// Sweep takes a step back whose claim ran out, or lets one continue whose back-off is over. It tells whether it did.
+// Sweep takes a step back whose claim ran out, or lets one continue whose back-off is over. It reports whether it did.
 func (s *Set) Sweep(st *Step) bool {
 	switch {
 	case st.State == app.StepRunning && (st.Deadline.Before(s.now) || far(st.Deadline, s.now)):
@@ -150,7 +150,7 @@ func (s *Set) handAgain(a again) {
 	}
 }
 
-// mayAcceptPartial tells whether an operation may keep a slot that it had: no other one of the tenant that has steps queued has
+// mayAcceptPartial reports whether an operation may keep a slot that it had: no other one of the tenant that has steps queued has
 // fewer running.
 func (s *Set) mayAcceptPartial(o *Operation) bool {
 	for _, r := range s.contenders[o.Tenant] {

@@ -37,7 +37,7 @@ func ClusterAfter(o *Operation, undone app.OperationKind, nodesLeft int) (After,
 	}
 }
 
-// CheckUndo tells whether an operation can be rolled back. Later is one of the same cluster that was begun after it, or is
+// CheckUndo reports whether an operation can be rolled back. Later is one of the same cluster that was begun after it, or is
 // to be; nil for none.
 func CheckUndo(o, later *Operation) error {
 	switch {

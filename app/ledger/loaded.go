@@ -57,7 +57,7 @@ func (l *loaded) Step(k Key) *Step { return l.steps[k] }
 // Operation returns an operation of the set, or nil.
 func (l *loaded) Operation(id int64) *Operation { return l.ops[id] }
 
-// Err tells whether the set was asked to do what the tables do not allow, which is a fault of the program. Such a set
+// Err reports whether the set was asked to do what the tables do not allow, which is a fault of the program. Such a set
 // may not be saved.
 func (l *loaded) Err() error { return l.err }
 
@@ -87,7 +87,7 @@ func (l *loaded) load(rows Rows, keys []Key) error {
 	return err
 }
 
-// knows tells whether the set has the step that was queued or running on a node before, and whether it has some that were ready.
+// knows reports whether the set has the step that was queued or running on a node before, and whether it has some that were ready.
 func (l *loaded) knows(n Node) (taken, waited bool) {
 	for _, st := range l.nodes[n] {
 		taken = taken || OnNode(st.Was)

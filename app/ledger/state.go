@@ -76,10 +76,10 @@ func Bulk(e StepEvent) map[app.StepState]app.StepState {
 	return moves
 }
 
-// Live tells whether a step keeps its operation going: it is ready, queued, running or asked.
+// Live reports whether a step keeps its operation going: it is ready, queued, running or asked.
 func Live(s app.StepState) bool {
 	return s == app.StepReady || s == app.StepQueued || s == app.StepRunning || s == app.StepAsked
 }
 
-// OnNode tells whether a step in this state has its node for itself: it is queued or running.
+// OnNode reports whether a step in this state has its node for itself: it is queued or running.
 func OnNode(s app.StepState) bool { return s == app.StepQueued || s == app.StepRunning }

@@ -80,7 +80,7 @@ func kind(a netip.Addr) string {
 	return ""
 }
 
-// named tells whether the server's setting allows an address by name.
+// named reports whether the server's setting allows an address by name.
 func (g *Guard) named(a netip.Addr) bool {
 	for _, p := range g.Allow {
 		if p.Contains(a) {

@@ -168,7 +168,7 @@ func (a *Controls) control(ctx context.Context, actor app.Actor, useCase, cluste
 	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
-// FindOperation finds an operation of a cluster that the actor may see, and tells whether it is the latest one. 0 is the one
+// FindOperation finds an operation of a cluster that the actor may see, and reports whether it is the latest one. 0 is the one
 // that is running or paused, or else the latest.
 func (a *Finder) FindOperation(ctx context.Context, actor app.Actor, cluster string, id int64) (c app.Cluster, o app.Operation, latest bool, err error) {
 	if c, err = a.Clusters.FindCluster(ctx, actor, cluster); err != nil {

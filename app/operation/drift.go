@@ -24,7 +24,7 @@ type DriftStore interface {
 type DriftsConfig struct {
 	Store DriftStore
 	Now   func() time.Time
-	// DryRuns tells whether an automator can say what it would change; nil: none can.
+	// DryRuns reports whether an automator can say what it would change; nil: none can.
 	DryRuns  func(automator string) bool
 	Clusters *appcluster.Finder
 	Views    *appcluster.Views
@@ -45,7 +45,7 @@ type Drift struct {
 	Cluster string      `json:"cluster"`
 	At      time.Time   `json:"at"`
 	Items   []DriftItem `json:"items"` // none: it is as it should be, as far as is known
-	// Comparable tells whether what sets up some of its services can say what it would change: `muster cluster compare`.
+	// Comparable reports whether what sets up some of its services can say what it would change: `muster cluster compare`.
 	Comparable bool `json:"comparable"`
 	// Notes say what could not be looked at, and why.
 	Notes []string `json:"notes"`

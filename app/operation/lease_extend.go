@@ -18,7 +18,7 @@ import (
 type LeaseStore interface {
 	Accounts(ctx context.Context) ([]app.Account, error)
 	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
-	// Leader tells whether a server leads, which is the one that ends leases, until when by the database's clock, and what that
+	// Leader reports whether a server leads, which is the one that ends leases, until when by the database's clock, and what that
 	// clock says. Known is false where there can be only one server.
 	Leader(ctx context.Context) (until time.Time, clock time.Time, known bool, err error)
 	// LeaseTimes returns when a lease was set last and when it ends.

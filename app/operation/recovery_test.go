@@ -473,7 +473,7 @@ func TestEveryFailureCanBeRecovered(t *testing.T) {
 	t.Logf("%d failures; ways taken: %v", total, taken)
 }
 
-// breaks tells whether anything went wrong: a node may have no machine at that step.
+// breaks reports whether anything went wrong: a node may have no machine at that step.
 func (r *failureSim) breaks(x trouble, step int, kill string, number int, taken map[cluster.RecoveryKind]int) bool {
 	r.Helper()
 	x.begin(r)

@@ -31,9 +31,9 @@ type BuilderStore interface {
 type BuilderConfig struct {
 	Store   BuilderStore
 	Changer layout.Changer // nil: no cluster can be updated
-	// DryRuns tells whether an automator can say what it would change; nil: none can.
+	// DryRuns reports whether an automator can say what it would change; nil: none can.
 	DryRuns func(automator string) bool
-	// Sleeps tells whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
+	// Sleeps reports whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
 	Sleeps    func(kind string) bool
 	Resources *resource.Service
 	Catalogs  *catalog.Service
@@ -154,7 +154,7 @@ func (a *Builder) workOut(ctx context.Context, c app.Cluster, m cluster.Update) 
 	return d, a.planUpdated(ctx, d)
 }
 
-// finishes tells whether the update is another configuration, with which what an operation left undone is brought to its end.
+// finishes reports whether the update is another configuration, with which what an operation left undone is brought to its end.
 func (d *updateBuilder) finishes() bool {
 	return d.ask.Kind == app.OperationReconfigure && d.Status == app.ClusterFailed
 }
@@ -286,13 +286,13 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 	return nil
 }
 
-// lost tells whether the machine of a node is gone, so that nothing can be done on it.
+// lost reports whether the machine of a node is gone, so that nothing can be done on it.
 func (d *updateBuilder) lost(name string) bool {
 	n := d.node(name)
 	return n != nil && n.Lost()
 }
 
-// redefined tells whether the cluster is defined otherwise afterwards. What is only kept for later upgrades does not count.
+// redefined reports whether the cluster is defined otherwise afterwards. What is only kept for later upgrades does not count.
 func (d *updateBuilder) redefined() bool {
 	was, is := d.was, d.definition
 	was.Overrides, is.Overrides = nil, nil

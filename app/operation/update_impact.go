@@ -57,14 +57,14 @@ func (d *updateBuilder) reach() {
 	}
 }
 
-// staysSomewhere tells whether a service stays on a node that nothing else is done to it on.
+// staysSomewhere reports whether a service stays on a node that nothing else is done to it on.
 func (d *updateBuilder) staysSomewhere(service string) bool {
 	return slices.ContainsFunc(d.nodes, func(n cluster.UpdatedNode) bool {
 		return n.Stays() && slices.Contains(n.Services, service) && !slices.Contains(n.Added, service) && n.Work[service] == ""
 	})
 }
 
-// reads tells whether a service is set up by one of the keys. One that does not say which it reads is taken to read all but
+// reads reports whether a service is set up by one of the keys. One that does not say which it reads is taken to read all but
 // those that have the name of another service.
 func reads(name string, service *template.Service, keys, services []string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {

@@ -111,7 +111,7 @@ func removeServices(ctx context.Context, a *Builder, d *updateBuilder) error {
 	return nil
 }
 
-// onlyOfRemoved tells whether a link came with a service that is removed, and with nothing else.
+// onlyOfRemoved reports whether a link came with a service that is removed, and with nothing else.
 func (d *updateBuilder) onlyOfRemoved(l app.Link) bool {
 	in := func(links []app.Link) bool {
 		return slices.ContainsFunc(links, func(k app.Link) bool { return k.URL == l.URL })

@@ -27,7 +27,7 @@ func (l updatedNodes) services() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// anyOf tells whether there is a node with such a change.
+// anyOf reports whether there is a node with such a change.
 func (l updatedNodes) anyOf(changes ...plan.NodeChange) bool {
 	return slices.ContainsFunc(l, func(n cluster.UpdatedNode) bool { return slices.Contains(changes, n.Change) })
 }

@@ -58,7 +58,7 @@ func repair(ctx context.Context, a *Builder, d *updateBuilder) error {
 	return nil
 }
 
-// namesLeft tells whether a repair has names to write because the latest operation ended before it had written them.
+// namesLeft reports whether a repair has names to write because the latest operation ended before it had written them.
 func (d *updateBuilder) namesLeft() bool {
 	return d.kind() == app.OperationRepair && slices.ContainsFunc(d.open, func(s app.Step) bool { return s.Action == app.ActionNames })
 }

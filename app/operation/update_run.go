@@ -119,7 +119,7 @@ func (r *run) leaveOutLost() error {
 	return nil
 }
 
-// take marks a service on some nodes, or on all of its own where none is named, and tells whether it is on any of them.
+// take marks a service on some nodes, or on all of its own where none is named, and reports whether it is on any of them.
 func (r *run) take(service string, nodes map[string]bool) bool {
 	taken, found := r.taken[service], false
 	for _, n := range r.on[service] {
@@ -141,10 +141,10 @@ func (r *run) take(service string, nodes map[string]bool) bool {
 	return found
 }
 
-// whole tells whether nothing of a service is left out.
+// whole reports whether nothing of a service is left out.
 func (r *run) whole(service string) bool { return len(r.taken[service]) == len(r.on[service]) }
 
-// requires tells whether a service cannot run without another one.
+// requires reports whether a service cannot run without another one.
 func (d *updateBuilder) requires(service, other string) bool {
 	s, o := d.was.Services[service], d.was.Services[other]
 	if s == nil || service == other {

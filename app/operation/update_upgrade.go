@@ -157,7 +157,7 @@ func (d *updateBuilder) noteServices(t *template.Template) {
 // setUpActions are those by which a service comes to be what it is on a node.
 var setUpActions = []app.Action{app.ActionInstall, app.ActionConfigure, app.ActionInitialize, app.ActionStart}
 
-// setUpOtherwise tells whether a service that is set up by the new entry comes out otherwise. A new stop or removal is only
+// setUpOtherwise reports whether a service that is set up by the new entry comes out otherwise. A new stop or removal is only
 // known from then on. Resources that an action does not name do not count: they are all that the tenant has in use, and mostly someone else's.
 func setUpOtherwise(was, is *template.Service) bool {
 	return slices.ContainsFunc(setUpActions, func(a app.Action) bool {
@@ -166,7 +166,7 @@ func setUpOtherwise(was, is *template.Service) bool {
 	})
 }
 
-// bringsOthers tells whether actions have others of the resources that they do not name.
+// bringsOthers reports whether actions have others of the resources that they do not name.
 func bringsOthers(was, is *template.Service) bool {
 	return slices.ContainsFunc(template.ServiceActions, func(a app.Action) bool {
 		x, y := was.Actions[a], is.Actions[a]

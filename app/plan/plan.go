@@ -99,7 +99,7 @@ func (p Plan) NeedsOf(i int) []int {
 	return needs
 }
 
-// FirstNeeds is NeedsOf up to a limit, and tells whether there are more.
+// FirstNeeds is NeedsOf up to a limit, and reports whether there are more.
 func (p Plan) FirstNeeds(i, limit int) (needs []int, more bool) {
 	seen := make(map[int]bool)
 	var walk func(i int)

@@ -58,7 +58,7 @@ type RequiredApproval struct {
 	EscalatedAt time.Time `json:"escalated_at,omitzero"`
 }
 
-// Met tells whether enough people have approved.
+// Met reports whether enough people have approved.
 func (n RequiredApproval) Met() bool { return len(n.Approved) >= n.Count }
 
 // Words say who has to approve: "2 approvals from the group finance".
@@ -89,7 +89,7 @@ func (n RequiredApproval) Who() string {
 	return who
 }
 
-// Fits tells whether someone may approve here, regardless of who made the request.
+// Fits reports whether someone may approve here, regardless of who made the request.
 func (n RequiredApproval) Fits(a app.Actor) bool {
 	switch {
 	case n.Group != "" && slices.Contains(a.Groups, n.Group):
@@ -100,7 +100,7 @@ func (n RequiredApproval) Fits(a app.Actor) bool {
 	return !n.EscalatedAt.IsZero() && slices.Contains(a.Groups, n.EscalateTo)
 }
 
-// Decides tells whether the reader may approve a request with such needs, or let it run without approvals.
+// Decides reports whether the reader may approve a request with such needs, or let it run without approvals.
 func Decides(r app.ClusterReader, needs []RequiredApproval) bool {
 	return app.PermissionTable["Review"].Of(r.Role) != app.No && slices.ContainsFunc(needs, func(n RequiredApproval) bool {
 		return n.Fits(app.Actor{Role: r.Role, Groups: r.Groups}) || n.BreakGlass != "" && slices.Contains(r.Groups, n.BreakGlass)

@@ -178,7 +178,7 @@ func (l Limits) Without(others Limits) Limits {
 	return l
 }
 
-// None tells whether nothing is limited.
+// None reports whether nothing is limited.
 func (l Limits) None() bool {
 	return !slices.ContainsFunc(Measures, func(m Measure) bool { _, is := l.Of(m); return is })
 }
@@ -224,7 +224,7 @@ type quotaKey struct{ tenant, limits string }
 // manyNodes is from how many on it takes time to add up what a tenant uses.
 const manyNodes = 2000
 
-// manyUsed tells whether a tenant is so large that what it uses of its quotas is kept for some seconds.
+// manyUsed reports whether a tenant is so large that what it uses of its quotas is kept for some seconds.
 func manyUsed(all []QuotaUse) bool {
 	return slices.ContainsFunc(all, func(u QuotaUse) bool { return u.Used.Nodes >= manyNodes })
 }

@@ -146,7 +146,7 @@ func CheckQuota(r Reservation, had *Reservation, all []QuotaState, now time.Time
 	return nil
 }
 
-// covers tells whether a reservation counts towards the quota.
+// covers reports whether a reservation counts towards the quota.
 func (s QuotaState) covers(r Reservation) bool {
 	switch s.Scope {
 	case QuotaTenant:

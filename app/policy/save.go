@@ -31,7 +31,7 @@ func (d Decision) Words() string {
 	return text
 }
 
-// Same tells whether two decisions come to the same for who asked.
+// Same reports whether two decisions come to the same for who asked.
 func (d Decision) Same(o Decision) bool { return d.Words() == o.Words() }
 
 // PolicyList returns the policies of the actor's tenant, in the order in which they are looked at.

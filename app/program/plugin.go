@@ -23,7 +23,7 @@ type Host[Member any] struct {
 	Prefix string // of the programs' names; the rest is the name of the member
 	Family string // "providers", "automators"
 	Each   string // what a name is of: "a type of provider", "an automator"
-	// Own tells whether the family itself has a member of a name, which is never replaced.
+	// Own reports whether the family itself has a member of a name, which is never replaced.
 	Own func(name string) bool
 	// Inquire starts a program, asks what it is, and ends it.
 	Inquire func(ctx context.Context, name, path string, env []string, log *slog.Logger) (Member, error)
@@ -94,7 +94,7 @@ func (h *Host[Member]) Names() []string {
 	return slices.Sorted(maps.Keys(h.members))
 }
 
-// IsPlugged tells whether a member is that of a program that was added before.
+// IsPlugged reports whether a member is that of a program that was added before.
 func (h *Host[Member]) IsPlugged(name, path string) bool {
 	h.mu.RLock()
 	defer h.mu.RUnlock()

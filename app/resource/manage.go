@@ -13,7 +13,7 @@ import (
 	"muster/app"
 )
 
-// Resources returns a page of the tenant's resources, and tells whether there are more.
+// Resources returns a page of the tenant's resources, and reports whether there are more.
 func (a *Service) Resources(ctx context.Context, actor app.Actor, f Filter) (list []Info, more bool, err error) {
 	if err := actor.Authorize("Resources"); err != nil {
 		return nil, false, err

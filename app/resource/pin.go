@@ -227,7 +227,7 @@ func ByName(refs []template.ResourceRef, common bool) []template.ResourceRef {
 	return slices.DeleteFunc(slices.Clone(refs), func(r template.ResourceRef) bool { return r.Common != common })
 }
 
-// SameContents tells whether two actions find the same on the node, whatever the numbers of the versions are.
+// SameContents reports whether two actions find the same on the node, whatever the numbers of the versions are.
 func SameContents(was, is []template.ResourceRef) bool {
 	return slices.EqualFunc(was, is, func(x, y template.ResourceRef) bool {
 		x.Version, y.Version, x.Type, y.Type = 0, 0, "", ""
@@ -235,7 +235,7 @@ func SameContents(was, is []template.ResourceRef) bool {
 	})
 }
 
-// CheckRefs tells whether references fit the types that an automator declares, and do not get into each other's way on the node.
+// CheckRefs reports whether references fit the types that an automator declares, and do not get into each other's way on the node.
 func CheckRefs(types []template.ResourceType, automator string, refs []template.ResourceRef) error {
 	wrong := func(message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Reason: "resource", Message: message, Hint: hint}

@@ -109,7 +109,7 @@ func StateOf(live, slated bool) State {
 	return StateInactive
 }
 
-// Live tells whether clusters that name no version get this one.
+// Live reports whether clusters that name no version get this one.
 func (s State) Live() bool { return s == StateActive || s == StateRecalled }
 
 // Info is a named archive or file, in numbered versions. What is active counts for clusters that name no version.

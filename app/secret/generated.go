@@ -20,7 +20,7 @@ const GeneratedSecretName = `[a-z][a-z0-9_]{0,63}`
 
 var generatedSecretName = regexp.MustCompile(`^` + generatedPrefix + GeneratedSecretName + `$`)
 
-// IsGenerated tells whether what a reference names is a generated secret.
+// IsGenerated reports whether what a reference names is a generated secret.
 func IsGenerated(name string) bool { return generatedSecretName.MatchString(name) }
 
 // CutGenerated parts the names of generated secrets from those of the tenant's.

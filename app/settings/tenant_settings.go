@@ -196,7 +196,7 @@ type TenantReport struct {
 	AsOf     string          `json:"as_of"`
 }
 
-// OK tells whether there is no error.
+// OK reports whether there is no error.
 func (r TenantReport) OK() bool {
 	for _, p := range r.Problems {
 		if p.Severity == catalog.SeverityError {

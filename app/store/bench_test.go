@@ -122,7 +122,7 @@ func runLedger(b *testing.B, where string, clusters, nodes, size int, plan func(
 	var held []*execution.ClaimedStep
 	for {
 		if len(held) < size {
-			ring(b, s)
+			dispatch(b, s)
 			cs, err := s.ClaimSteps(b.Context(), execution.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: size - len(held)})
 			if err != nil {
 				b.Fatal(err)
@@ -178,7 +178,7 @@ func report(b *testing.B, s *store.Store, w app.WorkerID, held []*execution.Clai
 }
 
 // ring marks all queued steps as dispatched, as a dispatcher does.
-func ring(b *testing.B, s *store.Store) {
+func dispatch(b *testing.B, s *store.Store) {
 	for {
 		dispatches, err := s.Undispatched(b.Context(), 500)
 		if err != nil {

@@ -96,7 +96,7 @@ func TestPostgresServersNotifyEachOther(t *testing.T) {
 		changed, stop := two.Watch(app.ClusterTopic(name + "-1"))
 		create(name)
 		wait("who watches", changed)
-		wait("who rings", two.Committed())
+		wait("who sends", two.Committed())
 		stop()
 		if len(other) == 0 {
 			return

@@ -30,7 +30,7 @@ func AccountName(tenant, provider string) string {
 // Account is the name of the account that the provider is.
 func (s ProviderSpec) Account() string { return AccountName(s.Tenant, s.Name) }
 
-// HasSecrets tells whether the settings of a provider refer to secrets, so that each tenant has an account of its own there.
+// HasSecrets reports whether the settings of a provider refer to secrets, so that each tenant has an account of its own there.
 func (s ProviderSpec) HasSecrets() bool { return len(app.SecretNames(s.Settings)) > 0 }
 
 // SecretPlace is where a secret belongs: ${secret:NAME}.

@@ -40,7 +40,7 @@ func (s *Service) Resources() (list []ResourceRef) {
 	return list
 }
 
-// Runs tells whether a service has something run on its nodes.
+// Runs reports whether a service has something run on its nodes.
 func (s *Service) Runs() bool {
 	for _, a := range s.Actions {
 		if a.Person == nil {

@@ -59,7 +59,7 @@ func (t *Template) Fallbacks(c *Catalog, provider string, nodes []Placed) map[st
 	return out
 }
 
-// accepts tells whether all services of nodes of some hardware may be on other hardware.
+// accepts reports whether all services of nodes of some hardware may be on other hardware.
 func (t *Template) accepts(hardware, other string, nodes []Placed) bool {
 	for _, n := range nodes {
 		for _, s := range n.Services {

@@ -178,7 +178,7 @@ func splitHealthHost(s string) (host, port string) {
 	return "", s
 }
 
-// NamesConfig tells whether values of the configuration stand in the check.
+// NamesConfig reports whether values of the configuration stand in the check.
 func (h *HealthCheck) NamesConfig() bool {
 	return configReference.MatchString(h.Command + h.TCP + h.text("http.port") + " " + h.text("http.path"))
 }

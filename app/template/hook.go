@@ -2,7 +2,7 @@ package template
 
 import "strings"
 
-// HookName tells whether a name can stand in an address without being written otherwise.
+// HookName reports whether a name can stand in an address without being written otherwise.
 func HookName(s string) bool {
 	if len(s) < 1 || len(s) > 63 {
 		return false

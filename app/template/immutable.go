@@ -49,7 +49,7 @@ func CheckImmutable(who string, immutable []string, config map[string]any, o Ove
 	return nil
 }
 
-// changedAt tells whether a configuration laid over base would change what is at a path, under it, or a place above it, and
+// changedAt reports whether a configuration laid over base would change what is at a path, under it, or a place above it, and
 // where it says so. Keys may themselves hold dots.
 func changedAt(over, base map[string]any, path string) (at string, changed bool) {
 	for _, key := range slices.Sorted(maps.Keys(over)) {
@@ -76,7 +76,7 @@ func changedAt(over, base map[string]any, path string) (at string, changed bool)
 	return path, false
 }
 
-// sameUnder tells whether laying v over what was there leaves it as it was.
+// sameUnder reports whether laying v over what was there leaves it as it was.
 func sameUnder(v, had any, is bool) bool {
 	over, isMap := v.(map[string]any)
 	old, wasMap := had.(map[string]any)
@@ -104,7 +104,7 @@ func sameJSON(a, b any) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// WrittenAlike tells whether two values are the same once they're written down and read again. An empty list or map is the same as none: the
+// WrittenAlike reports whether two values are the same once they're written down and read again. An empty list or map is the same as none: the
 // catalog has the one and the database returns the other. A pointer to nothing in particular is not the same as nil.
 func WrittenAlike(a, b any) bool { return alike(reflect.ValueOf(a), reflect.ValueOf(b)) }
 
@@ -152,7 +152,7 @@ func alike(a, b reflect.Value) bool {
 	return sameJSON(a.Interface(), b.Interface())
 }
 
-// SameValue tells whether two values of a configuration are the same as JSON.
+// SameValue reports whether two values of a configuration are the same as JSON.
 func SameValue(a, b any) bool {
 	switch x := a.(type) {
 	case string:

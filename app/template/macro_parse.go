@@ -36,12 +36,12 @@ type macro struct {
 	source    string // as it was written, with its % signs
 }
 
-// ofNode tells whether the value depends on the node that asks.
+// ofNode reports whether the value depends on the node that asks.
 func (m *macro) ofNode() bool {
 	return m.kind == macroHostSelf || m.kind == macroIPSelf || m.kind == macroInstance || m.kind == macroAnswer || m.kind == macroFact
 }
 
-// namesAddresses tells whether the value is known only once the nodes of the service are.
+// namesAddresses reports whether the value is known only once the nodes of the service are.
 func (m *macro) namesAddresses() bool { return m.kind == macroHosts || m.kind == macroIPs }
 
 // macroPart is a piece of a text: a macro, or plain text.

@@ -72,7 +72,7 @@ func (p *Person) AnswerTime() time.Duration {
 	return p.Timeout
 }
 
-// GoesOn tells whether the step continues where no one answers in time.
+// GoesOn reports whether the step continues where no one answers in time.
 func (p *Person) GoesOn() bool { return p.OnTimeout == AnswerContinue }
 
 // Groups are the groups whose members may answer.
@@ -80,7 +80,7 @@ func (p *Person) Groups() []string {
 	return slices.DeleteFunc(slices.Clone(p.Who), func(w string) bool { return w == PersonOwner || w == PersonAdmins })
 }
 
-// Owners tells whether the cluster's owner may answer.
+// Owners reports whether the cluster's owner may answer.
 func (p *Person) Owners() bool { return len(p.Who) == 0 || slices.Contains(p.Who, PersonOwner) }
 
 // WhoInWords names who may answer: "the owner, members of ops or an admin".
@@ -95,7 +95,7 @@ func (p *Person) WhoInWords(owner string) string {
 	return humanize.Or(append(who, "an admin"))
 }
 
-// IsFor tells whether a group of the reader is asked.
+// IsFor reports whether a group of the reader is asked.
 func (p Person) IsFor(r app.ClusterReader) bool {
 	return slices.ContainsFunc(p.Groups(), func(g string) bool { return slices.Contains(r.Groups, g) })
 }

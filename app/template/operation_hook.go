@@ -66,12 +66,12 @@ type OperationHook struct {
 	Services []string `json:"services,omitempty"` // sorted
 }
 
-// Wants tells whether the hook is about such an operation.
+// Wants reports whether the hook is about such an operation.
 func (h OperationHook) Wants(k app.OperationKind) bool {
 	return len(h.Operations) == 0 || slices.Contains(h.Operations, k)
 }
 
-// OnNode tells whether the script is run on a node with these services.
+// OnNode reports whether the script is run on a node with these services.
 func (h OperationHook) OnNode(services []string) bool {
 	return len(h.Services) == 0 || slices.ContainsFunc(h.Services, func(s string) bool { return slices.Contains(services, s) })
 }

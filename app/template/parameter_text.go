@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Configures tells whether all that the parameter sets is configuration, so that it can be changed when the cluster is.
+// Configures reports whether all that the parameter sets is configuration, so that it can be changed when the cluster is.
 func (p Parameter) Configures() bool {
 	return !slices.ContainsFunc(p.Targets(), func(to string) bool { return !strings.HasPrefix(to, "config.") })
 }

@@ -35,5 +35,5 @@ func ParseRate(s string) (Rate, error) {
 	return Rate{PerSecond: perSecond, Burst: max(1, int(math.Ceil(perSecond)))}, nil
 }
 
-// Limited tells whether there is a limit at all.
+// Limited reports whether there is a limit at all.
 func (r Rate) Limited() bool { return r.PerSecond > 0 }

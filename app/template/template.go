@@ -123,7 +123,7 @@ const MaxSizes = 100
 // Least is the fewest nodes that are allowed, at least 1.
 func (r SizeRange) Least() int { return max(r.Min, 1) }
 
-// Allows tells whether a cluster may have n nodes.
+// Allows reports whether a cluster may have n nodes.
 func (r SizeRange) Allows(n int) bool {
 	if n < r.Least() || r.Max > 0 && n > r.Max {
 		return false

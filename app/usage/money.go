@@ -17,7 +17,7 @@ type moneyTimes struct {
 	budgets time.Time
 }
 
-// due tells whether the budgets are to be looked at, and that they are.
+// due reports whether the budgets are to be looked at, and that they are.
 func (m *moneyTimes) due(now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

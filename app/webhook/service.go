@@ -19,7 +19,7 @@ type HookStore interface {
 	Hooks(ctx context.Context, tenant string) ([]Hook, error)
 	// Redeliver queues one again that has ended; EConflict where it has not, or its notice is not kept any more.
 	Redeliver(ctx context.Context, who app.Actor, hook string, id int64, now time.Time) (HookDelivery, error)
-	// SaveHook makes a hook or changes it, and tells whether it made it. EInvalid where something is missing of a new one,
+	// SaveHook makes a hook or changes it, and reports whether it made it. EInvalid where something is missing of a new one,
 	// ETooLarge where the tenant has MaxHooks.
 	SaveHook(ctx context.Context, who app.Actor, c HookChange, now time.Time) (h Hook, made bool, err error)
 	// TestHook queues a test, which is made at once, whatever waits and however the hook is.

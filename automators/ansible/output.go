@@ -40,7 +40,7 @@ func (s *runOutput) watch(out family.Output) family.Output {
 	}
 }
 
-// hear tells whether a line is not for people.
+// hear reports whether a line is not for people.
 func (s *runOutput) hear(stream app.Stream, line string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -163,7 +163,7 @@ func (w *wouldBe) watch(out family.Output) family.Output {
 	}
 }
 
-// add tells whether the line is for people.
+// add reports whether the line is for people.
 func (w *wouldBe) add(line string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -208,5 +208,5 @@ func (s spec) registry() string {
 	return ""
 }
 
-// digest tells whether the image is named by its content.
+// digest reports whether the image is named by its content.
 func (s spec) digest() bool { return strings.Contains(s.image, "@sha256:") }

@@ -59,7 +59,7 @@ func (Puppet) Check(fields map[string]string) error {
 	return nil
 }
 
-// inResource tells whether a path leads into a resource, and not out of it again.
+// inResource reports whether a path leads into a resource, and not out of it again.
 func inResource(p string) bool {
 	name, rest, deep := strings.Cut(p, "/")
 	return resource.MatchString(name) && (!deep || rest != "" && path.Clean("/"+rest) == "/"+rest) && !strings.ContainsAny(p, "\n")

@@ -144,7 +144,7 @@ func (n *noop) watch(out family.Output) family.Output {
 	}
 }
 
-// hear tells whether a line is not for people.
+// hear reports whether a line is not for people.
 func (n *noop) hear(line string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -19,7 +19,7 @@ func (t *table) head(base measured) {
 	fmt.Fprintf(t.w, layout, "figure", "median", "", "limit", "/reference", "memory", "compared with")
 }
 
-// row prints a figure and tells whether it is over a limit.
+// row prints a figure and reports whether it is over a limit.
 func (t *table) row(f figure, m, base measured) (over bool) {
 	limit, compared := "-", f.compared
 	if f.limit > 0 {

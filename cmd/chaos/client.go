@@ -138,7 +138,7 @@ func (c *client) learn(ctx context.Context) error {
 	return nil
 }
 
-// can tells whether the operation of a cluster can be asked for this in this build, such as "pause".
+// can reports whether the operation of a cluster can be asked for this in this build, such as "pause".
 func (c *client) can(act string) bool {
 	if act == updates {
 		return c.offers["post /clusters/{id}/operations"]

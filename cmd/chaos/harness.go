@@ -105,7 +105,7 @@ func (h *harness) title() {
 	h.out.say("repeat: make chaos SEED=%d %s", h.seed, again)
 }
 
-// run makes all rounds, in batches, and tells whether nothing was lost.
+// run makes all rounds, in batches, and reports whether nothing was lost.
 func (h *harness) run(ctx context.Context) (bool, error) {
 	began := time.Now()
 	for h.round < h.rounds && (h.keepGoing || len(h.book.found()) == 0) {

@@ -80,7 +80,7 @@ func (o options) check() error {
 	return nil
 }
 
-// run tells whether nothing was lost. The directory of a run that lost something stays.
+// run reports whether nothing was lost. The directory of a run that lost something stays.
 func run(ctx context.Context, o options) (ok bool, err error) {
 	if err := o.check(); err != nil {
 		return false, err

@@ -10,7 +10,7 @@ import (
 
 var brace = regexp.MustCompile(`\{[^}:]+(:([^}]*))?\}`)
 
-// answered tells whether the portal has a route for what a form sends.
+// answered reports whether the portal has a route for what a form sends.
 func (h *Instance) answered(method, path string) bool {
 	for _, r := range h.Portal.Routes() {
 		pattern := brace.ReplaceAllStringFunc(r.Pattern, func(m string) string {

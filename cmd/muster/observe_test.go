@@ -159,7 +159,7 @@ func TestARequestIsFollowedOntoAnotherHost(t *testing.T) {
 		return strings.Contains(text, `muster_steps_total{action="start",code="ok"} 1`) && strings.Contains(text, `muster_provider_calls_total{code="ok",operation="create",provider="cloud"} 1`)
 	})
 	if text := fetched(t, "http://"+w.server.Sides.Metrics+"/metrics"); !strings.Contains(text, `muster_http_requests_total{code="201",method="POST",route="/api/v1/clusters"} 1`) ||
-		!strings.Contains(text, `muster_steps_claimed_total{action="start"} 1`) || strings.Contains(text, "{question=\"steps\"} 1") {
+		!strings.Contains(text, `muster_steps_claimed_total{action="start"} 1`) || strings.Contains(text, "{metric=\"steps\"} 1") {
 		t.Errorf("the server shows\n%s", text)
 	}
 	if !regexp.MustCompile(`"msg":"step".*"cluster":"` + made.ID + `".*"attempt":1,"trace_id":"` + trace).MatchString(h.out.String()) {
@@ -203,11 +203,11 @@ func TestMetricsAreClosedToStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := get(root); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "\nmuster_clusters") && !strings.Contains(w.Body.String(), "\nmuster_leads 1") {
+	if w := get(root); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "\nmuster_clusters") && !strings.Contains(w.Body.String(), "\nmuster_leader 1") {
 		t.Errorf("a superadmin gets %d", w.Code)
 	}
 	for _, token := range []string{"", "made-up"} {
-		if w := get(token); w.Code != http.StatusUnauthorized || strings.Contains(w.Body.String(), "muster_leads") {
+		if w := get(token); w.Code != http.StatusUnauthorized || strings.Contains(w.Body.String(), "muster_leader") {
 			t.Errorf("a stranger gets %d %s", w.Code, w.Body)
 		}
 	}

@@ -134,7 +134,7 @@ func TestRealUpgrade(t *testing.T) {
 	})
 }
 
-// breaks tells whether the newest migration says that the program before cannot work with it; see docs/upgrades.md.
+// breaks reports whether the newest migration says that the program before cannot work with it; see docs/upgrades.md.
 func breaks(t *testing.T) bool {
 	t.Helper()
 	all := db.Migrations()

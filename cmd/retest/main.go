@@ -50,7 +50,7 @@ func run(args []string, out io.Writer, test func(args []string, each func(event)
 	return 0
 }
 
-// again runs one test alone, twice, and tells whether it passed both times.
+// again runs one test alone, twice, and reports whether it passed both times.
 func again(args []string, k key, out io.Writer, test func([]string, func(event)) error) bool {
 	fmt.Fprintf(out, "Running %s %s again, alone and twice.\n", k.pkg, k.test)
 	r := &results{out: io.Discard, tests: map[key]*result{}}

@@ -40,7 +40,7 @@ func run(module string, args []string, out, errs io.Writer, vet func(args []stri
 	return 0
 }
 
-// foreign tells whether a package of another module is to be looked at for the sake of ours only. Its facts are written then: none.
+// foreign reports whether a package of another module is to be looked at for the sake of ours only. Its facts are written then: none.
 func foreign(module string, args []string) (bool, error) {
 	if len(args) == 0 || !strings.HasSuffix(args[len(args)-1], ".cfg") {
 		return false, nil

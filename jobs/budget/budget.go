@@ -148,7 +148,7 @@ func (b *Budget) BudgetWait(ctx context.Context, account string) (time.Duration,
 	return wait, nil
 }
 
-// asks tells whether Redis is worth asking now.
+// asks reports whether Redis is worth asking now.
 func (b *Budget) asks() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -110,7 +110,7 @@ func (c *Resources) hold(path string) (free func()) {
 	return m.Unlock
 }
 
-// right tells whether a file is what it should be. It is read once for as long as it does not change.
+// right reports whether a file is what it should be. It is read once for as long as it does not change.
 func (c *Resources) right(file *os.File, path string, ref template.ResourceRef) (bool, error) {
 	info, err := file.Stat()
 	if err != nil {

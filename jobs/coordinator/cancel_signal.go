@@ -21,19 +21,19 @@ const (
 // CancelSignal implements execution.CancelSignaler: one wait after the other, never two at once, until stop is called. What is cancelled between
 // two of them arrives with the next one. While the server is unreachable, heartbeats must do.
 func (r *Remote) CancelSignal(w app.WorkerID) (<-chan struct{}, func()) {
-	rung := make(chan struct{}, 1)
+	signal := make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	var waits sync.WaitGroup
-	waits.Go(func() { r.awaitCancelSignals(ctx, w, rung) })
-	return rung, func() { cancel(); waits.Wait() }
+	waits.Go(func() { r.awaitCancelSignals(ctx, w, signal) })
+	return signal, func() { cancel(); waits.Wait() }
 }
 
-func (r *Remote) awaitCancelSignals(ctx context.Context, w app.WorkerID, rung chan struct{}) {
+func (r *Remote) awaitCancelSignals(ctx context.Context, w app.WorkerID, signal chan struct{}) {
 	for failures := 0; ctx.Err() == nil; {
 		began := time.Now()
 		var answer wire.CancelSignalAnswer
 		once, cancel := context.WithTimeout(ctx, awaitAnswer)
-		err := r.ask(once, "hurry", wire.CancelSignalMessage{Worker: w}, &answer)
+		err := r.ask(once, "cancel_signal", wire.CancelSignalMessage{Worker: w}, &answer)
 		cancel()
 		if ctx.Err() != nil {
 			return
@@ -50,7 +50,7 @@ func (r *Remote) awaitCancelSignals(ctx context.Context, w app.WorkerID, rung ch
 			wait = CancelSignalRetry
 		}
 		if answer.Told || failures == 1 { // the answer that was lost may have had one
-			loop.Signal(rung)
+			loop.Signal(signal)
 		}
 		if wait > 0 && loop.Pause(ctx, wait) != nil {
 			return

@@ -139,12 +139,12 @@ func (r *Remote) AwaitCheckBatch(ctx context.Context, w app.WorkerID) (*executio
 	var answer wire.CheckBatchAnswer
 	ctx, cancel := context.WithTimeout(ctx, awaitAnswer)
 	defer cancel()
-	err := r.ask(ctx, "round", wire.CheckBatchMessage{Worker: w}, &answer)
+	err := r.ask(ctx, "check_batch", wire.CheckBatchMessage{Worker: w}, &answer)
 	return answer.Round, err
 }
 
 func (r *Remote) ReportCheckBatch(ctx context.Context, w app.WorkerID, report execution.CheckBatchReport) error {
-	return r.ask(ctx, "round_end", wire.CheckBatchEndMessage{Worker: w, Report: report}, &wire.Empty{})
+	return r.ask(ctx, "check_batch_end", wire.CheckBatchEndMessage{Worker: w, Report: report}, &wire.Empty{})
 }
 
 func (r *Remote) Register(ctx context.Context, reg fleet.Registration) (out fleet.Registered, err error) {
@@ -153,7 +153,7 @@ func (r *Remote) Register(ctx context.Context, reg fleet.Registration) (out flee
 }
 
 func (r *Remote) Beat(ctx context.Context, b fleet.Heartbeat) (out fleet.Orders, err error) {
-	err = r.ask(ctx, "beat", b, &out)
+	err = r.ask(ctx, "provisioner_heartbeat", b, &out)
 	return out, err
 }
 

@@ -97,13 +97,13 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 	live, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	var cut context.CancelFunc
-	hurried := false
-	hurry := func() { hurried = true; cut() } // there is something to report at once
+	interrupted := false
+	interrupt := func() { interrupted = true; cut() } // there is something to report at once
 	beat := func() {
 		var one context.Context
 		one, cut = context.WithTimeout(live, app.ProvisionerSilence)
 		stop := cut
-		hurried = false
+		interrupted = false
 		b := fleet.Heartbeat{ID: p.registered.ID, Known: p.known, Draining: p.draining, Ended: p.ended, Wait: app.ProvisionerHeartbeat}
 		if len(b.Ended) > 0 || p.draining {
 			b.Wait = 0
@@ -127,7 +127,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 		p.draining, asked = true, nil
 		limit = time.After(p.DrainTime)
 		p.follow(nil)
-		hurry()
+		interrupt()
 	}
 	for {
 		if p.draining && len(p.running)+len(p.leaving) == 0 {
@@ -144,12 +144,12 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 			p.stopAll()
 		case k := <-p.events:
 			p.gone(k)
-			hurry()
+			interrupt()
 		case <-next.C:
 			p.restart()
 			beat()
 		case a := <-beats:
-			if a.err != nil && hurried {
+			if a.err != nil && interrupted {
 				beat()
 				continue
 			}

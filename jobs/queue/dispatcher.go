@@ -87,7 +87,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			}
 			trouble.Say(d.Log, "Expiring leases", err)
 			if n > 0 {
-				observe.MeterOf(d.Meter).Add(observe.MetricExpired, float64(n))
+				observe.MeterOf(d.Meter).Add(observe.MetricAutomaticDeletions, float64(n))
 				d.Log.Info("deleting clusters that expired or whose deletion failed before", "clusters", n)
 			}
 		}
@@ -103,7 +103,7 @@ func (d *Dispatcher) dispatch(ctx context.Context) error {
 		}
 		dispatched, err := d.dispatchAll(ctx, dispatches)
 		if dispatched > 0 {
-			observe.MeterOf(d.Meter).Add(observe.MetricRung, float64(dispatched))
+			observe.MeterOf(d.Meter).Add(observe.MetricMessagesSent, float64(dispatched))
 			if e := d.Ledger.MarkDispatched(ctx, dispatches[:dispatched], d.Now()); err == nil {
 				err = e
 			}
@@ -153,7 +153,7 @@ func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Ti
 	if lost {
 		n, err := d.Ledger.Redispatch(ctx, "", now)
 		if n > 0 {
-			observe.MeterOf(d.Meter).Add(observe.MetricRungAnew, float64(n), "queue_lost")
+			observe.MeterOf(d.Meter).Add(observe.MetricMessagesResent, float64(n), "queue_lost")
 			d.Log.Warn("the queue was lost; announcing its steps again", "steps", n)
 		}
 		return err
@@ -168,11 +168,11 @@ func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Ti
 // redispatch repeats dispatches that no worker answered, unless they are still in the queue: where all
 // workers are busy for long, more of them would only fill Redis.
 func (d *Dispatcher) redispatch(ctx context.Context, before time.Time) error {
-	unheard, err := d.Ledger.UnclaimedByTenant(ctx, before)
+	unclaimed, err := d.Ledger.UnclaimedByTenant(ctx, before)
 	if err != nil {
 		return err
 	}
-	for tenant, steps := range unheard {
+	for tenant, steps := range unclaimed {
 		dispatches, err := d.Queue.Waiting(ctx, tenant)
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func (d *Dispatcher) redispatch(ctx context.Context, before time.Time) error {
 		if err != nil {
 			return err
 		}
-		observe.MeterOf(d.Meter).Add(observe.MetricRungAnew, float64(n), "unheard")
+		observe.MeterOf(d.Meter).Add(observe.MetricMessagesResent, float64(n), "unclaimed")
 	}
 	return nil
 }

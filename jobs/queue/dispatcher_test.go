@@ -53,7 +53,7 @@ func TestDispatchesAreBoundedWhileWorkersAreBusy(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := waiting(t, d); n != 20 {
-			t.Fatalf("%d bells for 20 steps", n)
+			t.Fatalf("%d queue messages for 20 steps", n)
 		}
 		clock.Move(redispatchAfter + time.Second)
 	}
@@ -66,7 +66,7 @@ func TestLostDispatchesAreRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := waiting(t, d); n != 20 {
-		t.Fatalf("%d bells for 20 steps", n)
+		t.Fatalf("%d queue messages for 20 steps", n)
 	}
 	// The list goes, the mark stays: as after a restart from an older snapshot.
 	if err := d.Queue.client.Del(t.Context(), "asynq:{"+d.Queue.name("t")+"}:pending").Err(); err != nil {
@@ -77,7 +77,7 @@ func TestLostDispatchesAreRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := waiting(t, d); n != 20 {
-		t.Errorf("%d bells are rung again, want 20", n)
+		t.Errorf("%d queue messages are sent again, want 20", n)
 	}
 }
 

@@ -76,7 +76,7 @@ func (q *Queue) Redis() (client redis.UniversalClient, prefix string) {
 // Close lets go of the connection.
 func (q *Queue) Close() error { return q.client.Close() }
 
-// Ping tells whether Redis answers.
+// Ping reports whether Redis answers.
 func (q *Queue) Ping(ctx context.Context) error {
 	if err := q.client.Ping(ctx).Err(); err != nil {
 		return &app.Error{Code: app.ETransient, Message: "Redis isn't responding", Err: err}
@@ -90,7 +90,7 @@ func (q *Queue) name(tenant string) string { return "muster:" + q.installation +
 func (q *Queue) enqueue(ctx context.Context, b execution.OutboxEntry) error {
 	payload, err := json.Marshal(b)
 	if err != nil {
-		return fmt.Errorf("jobs: bell: %w", err)
+		return fmt.Errorf("jobs: queue message: %w", err)
 	}
 	_, err = q.tasks.EnqueueContext(ctx, asynq.NewTask(taskStep, payload), asynq.Queue(q.name(b.Tenant)), asynq.MaxRetry(0), asynq.Timeout(taskTimeout))
 	if err != nil {

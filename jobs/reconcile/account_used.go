@@ -2,7 +2,7 @@ package reconcile
 
 import "context"
 
-// used tells whether an account has anything to check. One that was only put into the catalog is asked nothing until it is used; once it was, it stays so.
+// used reports whether an account has anything to check. One that was only put into the catalog is asked nothing until it is used; once it was, it stays so.
 func (r *Reconciler) used(ctx context.Context, name string) (bool, error) {
 	if r.Used == nil {
 		return true, nil

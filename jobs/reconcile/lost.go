@@ -44,7 +44,7 @@ type expected struct {
 	stopped bool // it may be stopped
 }
 
-// fine tells whether the list has the machine as it should be.
+// fine reports whether the list has the machine as it should be.
 func (e expected) fine(listed map[string]family.MachineState, id string) bool {
 	state, there := listed[id]
 	return there && (e.stopped || state != family.MachineStopped)
@@ -235,7 +235,7 @@ func (l *lostSearch) cluster(ctx context.Context, c fleet.ComparedCluster) error
 		return nil
 	}
 	if !c.Lost && newly > 0 {
-		observe.MeterOf(l.Meter).Add(observe.MetricFound, 1, budget.Metered(l.account.Provider), "lost")
+		observe.MeterOf(l.Meter).Add(observe.MetricFindings, 1, budget.Metered(l.account.Provider), "lost")
 		l.Log.Warn("machines are missing", "cluster", c.ID, "nodes", strings.Join(names, ", "))
 	}
 	switch {
@@ -269,7 +269,7 @@ func (l *lostSearch) away(ctx context.Context, c fleet.ComparedCluster, n app.No
 	return false, nil
 }
 
-// twice tells whether machines of a cluster have been away for long enough to be lost; else it has them looked at again soon.
+// twice reports whether machines of a cluster have been away for long enough to be lost; else it has them looked at again soon.
 func (l *lostSearch) twice(cluster string) bool {
 	since, known := l.missed[cluster]
 	if !known {

@@ -195,7 +195,7 @@ func (p *pass) clear(ctx context.Context, cloud family.Provider, orphans []fleet
 	}
 	for _, o := range orphans {
 		if o.Sightings == 1 {
-			observe.MeterOf(p.Meter).Add(observe.MetricFound, 1, budget.Metered(o.Provider), "orphan")
+			observe.MeterOf(p.Meter).Add(observe.MetricFindings, 1, budget.Metered(o.Provider), "orphan")
 			p.Log.Warn("orphaned machine found", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster,
 				"node", o.Node, "kind", o.Kind)
 		}

@@ -36,7 +36,7 @@ func (r *Reconciler) beginProofs(ctx context.Context) error {
 				r.later("proof "+name, time.Now().Add(fleet.ProofGap))
 				err := r.prove(ctx, name, clusters)
 				if err == nil {
-					r.hurry("proof " + name)
+					r.schedule("proof " + name)
 				}
 				if ctx.Err() == nil {
 					r.say("Proving that account "+name+" is empty", err)
@@ -80,7 +80,7 @@ func (r *Reconciler) prove(ctx context.Context, name string, clusters []app.Clus
 		return err
 	}
 	if len(left) > 0 {
-		r.hurry(name)
+		r.schedule(name)
 		return app.Errorf(app.ETransient, "machines of %s are still listed", humanize.Count(len(left), "deleted cluster"))
 	}
 	if len(kept) > 0 {

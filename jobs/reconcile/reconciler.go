@@ -52,7 +52,7 @@ type Reconciler struct {
 	Catalog      func() *template.Catalog
 	// Own returns the providers that tenants have of their own; nil: none do.
 	Own func(context.Context) ([]*template.ProviderSpec, error)
-	// Used tells whether a machine was ever asked for in an account, so that others are not asked anything; nil: all are looked at.
+	// Used reports whether a machine was ever asked for in an account, so that others are not asked anything; nil: all are looked at.
 	Used func(ctx context.Context, account string) (bool, error)
 	// Elsewhere tells that the machines of an account are on other hosts than this one, so that a list from here would lack them; nil: none.
 	Elsewhere func(template.ProviderSpec) bool
@@ -124,7 +124,7 @@ func (r *Reconciler) tick(ctx context.Context) error {
 			return err
 		}
 		for _, name := range ordered {
-			r.hurry(name)
+			r.schedule(name)
 		}
 		for name := range r.accounts() {
 			if !r.due(name) {
@@ -144,8 +144,8 @@ func (r *Reconciler) tick(ctx context.Context) error {
 	return r.beginProofs(ctx)
 }
 
-// hurry has an account looked at in the next tick.
-func (r *Reconciler) hurry(name string) {
+// schedule has an account looked at in the next tick.
+func (r *Reconciler) schedule(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.next[name], r.full[name] = time.Time{}, time.Time{}
@@ -270,8 +270,8 @@ func (r *Reconciler) later(name string, at time.Time) {
 // passed counts a look at an account.
 func (r *Reconciler) passed(a app.Account, err error) {
 	m := observe.MeterOf(r.Meter)
-	m.Add(observe.MetricPasses, 1, budget.Metered(a.Provider), app.CodeLabel(err))
-	m.Took(observe.MetricPassTime, a.EndedAt.Sub(a.BeganAt), budget.Metered(a.Provider))
-	m.Add(observe.MetricFound, float64(a.Deleted), budget.Metered(a.Provider), "deleted")
-	m.Add(observe.MetricFound, float64(a.HeldBack), budget.Metered(a.Provider), "held_back")
+	m.Add(observe.MetricReconcileRuns, 1, budget.Metered(a.Provider), app.CodeLabel(err))
+	m.Took(observe.MetricReconcileTime, a.EndedAt.Sub(a.BeganAt), budget.Metered(a.Provider))
+	m.Add(observe.MetricFindings, float64(a.Deleted), budget.Metered(a.Provider), "deleted")
+	m.Add(observe.MetricFindings, float64(a.HeldBack), budget.Metered(a.Provider), "held_back")
 }

@@ -49,7 +49,7 @@ func TestSecretsAreRedactedInEveryEncoding(t *testing.T) {
 	}
 }
 
-// leaks tells whether eight bytes of a secret in a row, or of its common forms, are still there.
+// leaks reports whether eight bytes of a secret in a row, or of its common forms, are still there.
 func leaks(text, secret string) bool {
 	for _, form := range []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(secret))} {
 		for i := 0; i+8 <= len(form); i++ {

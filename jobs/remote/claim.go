@@ -56,7 +56,7 @@ func Under(sh family.Shell, c Claim) family.Shell {
 	return sh
 }
 
-// OnMachine tells whether what is run over sh is run on a machine, over SSH, and not somewhere that only looks like one.
+// OnMachine reports whether what is run over sh is run on a machine, over SSH, and not somewhere that only looks like one.
 func OnMachine(sh family.Shell) bool {
 	_, ok := sh.(claimable)
 	return ok

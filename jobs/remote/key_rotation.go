@@ -57,7 +57,7 @@ func ForgetKey(ctx context.Context, sh family.Shell, private []byte, sudo bool) 
 	return authorizedKeys(ctx, sh, family.Command{Line: "HOME=/root all=1\n" + forgetScript, Sudo: true}, blob)
 }
 
-// SameKey tells whether two private keys are the same; keys that cannot be read never are.
+// SameKey reports whether two private keys are the same; keys that cannot be read never are.
 func SameKey(a, b []byte) bool {
 	x, err := publicOf(a)
 	if err != nil {

@@ -117,7 +117,7 @@ func (s *sink) shut() {
 	s.done = true
 }
 
-// quiet tells whether nothing has come for a while, although the readers wait for more.
+// quiet reports whether nothing has come for a while, although the readers wait for more.
 func (s *sink) quiet(while time.Duration) bool {
 	return s.busy.Load() == 0 && time.Since(time.Unix(0, s.last.Load())) > while
 }

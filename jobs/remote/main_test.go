@@ -161,7 +161,7 @@ func pidsIn(file string) []int {
 	return pids
 }
 
-// running tells whether a process exists and is not a zombie that only waits for its parent.
+// running reports whether a process exists and is not a zombie that only waits for its parent.
 func running(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

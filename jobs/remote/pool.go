@@ -213,7 +213,7 @@ func stopping() *app.Error {
 	return &app.Error{Code: app.ECancelled, Message: "This worker is shutting down."}
 }
 
-// alive tells whether k can be given out. What was idle for a while is asked first: where a machine has vanished without
+// alive reports whether k can be given out. What was idle for a while is asked first: where a machine has vanished without
 // a word, a question costs a round trip and a step would cost half a minute.
 func (p *Pool) alive(k *kept) bool {
 	select {

@@ -44,7 +44,7 @@ type resident struct {
 	stray   bool     // something was said that belongs to no command, or it has ended
 }
 
-// fitsResident tells whether a resident can carry it out.
+// fitsResident reports whether a resident can carry it out.
 func (v invocation) fitsResident(in input) bool {
 	return v.claim != "" && !v.full && !v.sudo && in.stream == nil && len(in.data) <= inputTextMax && bytes.IndexByte(in.data, 0) < 0 &&
 		len(v.line) > 0 && strings.IndexByte(v.line, 0) < 0

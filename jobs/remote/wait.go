@@ -49,7 +49,7 @@ func Wait(ctx context.Context, t Target) (*Conn, error) {
 	return wait(ctx, t, defaults())
 }
 
-// isOver tells whether ctx has ended. A dial that is cut off by its deadline may return a moment before that: what it says is then of no
+// isOver reports whether ctx has ended. A dial that is cut off by its deadline may return a moment before that: what it says is then of no
 // interest, and ctx is waited for.
 func isOver(ctx context.Context) bool {
 	if d, ok := ctx.Deadline(); ok && !time.Now().Before(d) {

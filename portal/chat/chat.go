@@ -19,7 +19,7 @@ const slackKind = "slack"
 
 // Chat installs Muster in a chat's workspaces.
 type Chat interface {
-	// Installs tells whether an app for installation is configured.
+	// Installs reports whether an app for installation is configured.
 	Installs() bool
 	// InstallURL is the page where a workspace admin consents.
 	InstallURL(state string) string

@@ -23,7 +23,7 @@ type ChangePanel struct {
 	Sick    []string // nodes that a repair would replace
 }
 
-// Can tells whether a kind of change is possible in the cluster's current state.
+// Can reports whether a kind of change is possible in the cluster's current state.
 func (p ChangePanel) Can(kind app.OperationKind) bool {
 	return slices.Contains(p.View.Actions.Cluster, kind)
 }

@@ -72,7 +72,7 @@ func (f Create) changes() (list []quotaChange) {
 	return list
 }
 
-// Over tells whether the limit would be exceeded.
+// Over reports whether the limit would be exceeded.
 func (q quotaChange) Over() bool { return q.After > q.Limit*(1+1e-9)+1e-9 }
 
 // Words states usage before and after, and the limit.
@@ -97,5 +97,5 @@ func (f Create) SizeHint() string {
 	return page.Sizes(f.Template.Constraints.Size)
 }
 
-// has tells whether a service is selected.
+// has reports whether a service is selected.
 func (f Create) has(service string) bool { return slices.Contains(f.Services, service) }

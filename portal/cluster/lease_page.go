@@ -37,7 +37,7 @@ func (l LeaseBox) Sentence() string {
 	return ""
 }
 
-// Coming tells whether the lease has a time of expiry that is still to come.
+// Coming reports whether the lease has a time of expiry that is still to come.
 func (l LeaseBox) Coming() bool {
 	o := l.Outlook
 	return !o.Gone && !o.Deleting && !o.Until.IsZero() && !o.Over
@@ -57,7 +57,7 @@ func (l LeaseBox) Rule() string {
 	return ""
 }
 
-// Movable tells whether the actor can change the lease.
+// Movable reports whether the actor can change the lease.
 func (l LeaseBox) Movable() bool { return l.May && l.Outlook.Offer.Refusal == "" }
 
 // By is the button's duration as a form sends it.

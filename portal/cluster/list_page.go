@@ -44,12 +44,12 @@ func (l *List) Offer(c *template.Catalog) {
 	l.Providers = with(slices.Collect(maps.Keys(c.Providers)), l.Filter.Provider)
 }
 
-// moving tells whether anything on the page is about to change.
+// moving reports whether anything on the page is about to change.
 func (l List) moving() bool {
 	return slices.ContainsFunc(l.Page.Clusters, func(c app.ClusterSummary) bool { return Running(c.Operation) })
 }
 
-// Narrowed tells whether a filter is set.
+// Narrowed reports whether a filter is set.
 func (l List) Narrowed() bool {
 	f := l.Filter
 	return f.Owner != "" || f.Status != "" || f.Template != "" || f.Provider != "" || f.Text != ""
@@ -111,13 +111,13 @@ func (l List) At(name, value string) string {
 // Then is the address of the next page.
 func (l List) Then() string { return l.At("after", l.Page.Next) }
 
-// MayDelete tells whether the actor can request the delete of a cluster; the use case has the last word.
+// MayDelete reports whether the actor can request the delete of a cluster; the use case has the last word.
 func (l List) MayDelete(c app.ClusterSummary) bool {
 	deleting := Running(c.Operation) && c.Operation.Kind == app.OperationDelete
 	return c.Status != app.ClusterDeleted && !deleting && l.Actor.MayIn("DeleteCluster", c.Cluster)
 }
 
-// Ticks tells whether any cluster can be selected.
+// Ticks reports whether any cluster can be selected.
 func (l List) Ticks() bool { return slices.ContainsFunc(l.Page.Clusters, l.MayDelete) }
 
 // owner is the value of the owner field.

@@ -28,7 +28,7 @@ type Manage struct {
 	Wrong   page.Complaint
 }
 
-// may tells whether the actor has the permission for a use case on this cluster.
+// may reports whether the actor has the permission for a use case on this cluster.
 func (m Manage) may(useCase string) bool {
 	return m.View.Status != app.ClusterDeleted && m.Actor.MayIn(useCase, m.View.Cluster)
 }
@@ -87,12 +87,12 @@ func (c Clone) lease() string {
 	return humanize.Duration(c.Preview.Lease)
 }
 
-// refused tells whether a policy refuses it.
+// refused reports whether a policy refuses it.
 func (c Clone) refused() bool {
 	return c.Preview.Decision != nil && c.Preview.Decision.Outcome == policy.OutcomeRefuse
 }
 
-// refused tells whether a policy refuses it.
+// refused reports whether a policy refuses it.
 func (c Power) refused() bool {
 	return c.Preview.Decision != nil && c.Preview.Decision.Outcome == policy.OutcomeRefuse
 }

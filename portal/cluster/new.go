@@ -138,7 +138,7 @@ func NewClusterForm(c *template.Catalog, in url.Values, groups []string) *Form {
 	return n
 }
 
-// follows tells whether to reset the size to the new template's smallest: if it was the smallest of the former template, or if the
+// follows reports whether to reset the size to the new template's smallest: if it was the smallest of the former template, or if the
 // new one doesn't allow it. Other sizes are kept.
 func (n *Form) follows(before string) bool {
 	t := n.View.Template
@@ -275,7 +275,7 @@ func groupChoices(groups []string, chosen string) []page.Choice {
 	return withChosen(out, chosen)
 }
 
-// ChoosesFailure tells whether the choice exists.
+// ChoosesFailure reports whether the choice exists.
 func ChoosesFailure(chosen string) bool {
 	return chosen == "" || slices.Contains(app.FailureChoices(), app.FailureChoice(chosen))
 }

@@ -62,7 +62,7 @@ func (n *Form) readParameters() {
 	}
 }
 
-// parameterSets tells whether a parameter of the template sets the target.
+// parameterSets reports whether a parameter of the template sets the target.
 func parameterSets(t *template.Template, target string) bool {
 	return slices.ContainsFunc(t.Parameters, func(p template.Parameter) bool { return slices.Contains(p.Targets(), target) })
 }

@@ -135,7 +135,7 @@ func (c Show) nodesThere() (n int) {
 	return n
 }
 
-// servicesChange tells whether services can be started or stopped now.
+// servicesChange reports whether services can be started or stopped now.
 func (c Show) servicesChange() bool {
 	return c.Change != nil && !c.Change.Busy && len(powers(c.View.Actions.Cluster)) > 0
 }

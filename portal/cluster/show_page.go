@@ -75,23 +75,23 @@ func (c Show) Current() *app.Operation {
 	return c.Operation()
 }
 
-// Can tells whether the button for an act is shown.
+// Can reports whether the button for an act is shown.
 func (c Show) Can(a app.Act) bool {
 	op := c.Current()
 	return op != nil && c.mayChange() && slices.Contains(c.View.Acts(*op, op == c.Operation()), a)
 }
 
-// Running tells whether an operation is in progress or about to start.
+// Running reports whether an operation is in progress or about to start.
 func (c Show) Running() bool {
 	return Running(c.Operation()) || c.undoneSoon() || retriedSoon(c)
 }
 
-// troubled tells whether the page's banner shows the problem and the options.
+// troubled reports whether the page's banner shows the problem and the options.
 func (c Show) troubled() bool {
 	return c.View.Trouble != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !retriedSoon(c)
 }
 
-// showsHealth tells whether the page shows the cluster's health: not if its banner already does.
+// showsHealth reports whether the page shows the cluster's health: not if its banner already does.
 func (c Show) showsHealth() bool {
 	h := c.View.Health
 	if h == nil || c.View.Status == app.ClusterDeleted {
@@ -160,12 +160,12 @@ func (c Show) LiveURL() string {
 	return "/clusters/" + c.View.ID + "/live?" + q.Encode()
 }
 
-// mayChange tells whether the actor can request changes to this cluster; the use cases have the last word.
+// mayChange reports whether the actor can request changes to this cluster; the use cases have the last word.
 func (c Show) mayChange() bool {
 	return c.Actor.MayIn("DeleteCluster", c.View.Cluster)
 }
 
-// CanDelete tells whether the delete button is shown.
+// CanDelete reports whether the delete button is shown.
 func (c Show) CanDelete() bool {
 	op := c.Operation()
 	deleting := Running(op) && op.Kind == app.OperationDelete
@@ -183,14 +183,14 @@ func (c Show) Machines() []string {
 	return names
 }
 
-// beingCreated tells whether a node's machine was requested, with or without success.
+// beingCreated reports whether a node's machine was requested, with or without success.
 func beingCreated(c Show, node string) bool {
 	return slices.ContainsFunc(c.Steps, func(s app.Step) bool {
 		return s.Node == node && s.Action == app.ActionCreate && s.Attempt > 0
 	})
 }
 
-// CanSSH tells whether the key and the SSH commands are shown.
+// CanSSH reports whether the key and the SSH commands are shown.
 func (c Show) CanSSH() bool {
 	return c.Actor.MayIn("ClusterCertificate", c.View.Cluster) && c.View.Status != app.ClusterDeleted
 }
@@ -247,7 +247,7 @@ func (c Show) only() string {
 	return c.Node
 }
 
-// busy tells whether the page is mainly about the operation in progress.
+// busy reports whether the page is mainly about the operation in progress.
 func (c Show) busy() bool {
 	return c.Running() || c.View.Status == app.ClusterPending
 }
@@ -255,7 +255,7 @@ func (c Show) busy() bool {
 // recentOperations is how many operations the cluster's page lists.
 const recentOperations = 3
 
-// waits tells whether any steps wait.
+// waits reports whether any steps wait.
 func (c Show) waits() bool { return len(c.Waiting.Groups) > 0 }
 
 // followable are the cluster's links that are safe to open. Their addresses come from the catalog and from machines.
@@ -299,7 +299,7 @@ func StreamClass(s app.Stream) string {
 	return "out"
 }
 
-// canWake tells whether the button to wake the cluster is shown.
+// canWake reports whether the button to wake the cluster is shown.
 func (c Show) canWake() bool {
 	return !c.Tabs.Gone && c.View.Status == app.ClusterAsleep && c.Actor.MayIn("WakeCluster", c.View.Cluster)
 }

@@ -21,7 +21,7 @@ type QueueShow struct {
 	Queue execution.Queue
 }
 
-// moving tells whether anything on the page is about to change.
+// moving reports whether anything on the page is about to change.
 func (q QueueShow) moving() bool { return len(q.Queue.Operations) > 0 }
 
 // known writes a number, or a dash if it's unknown.

@@ -76,7 +76,7 @@ func NewWorkerAPI(o TokenResolver, log *slog.Logger, m observe.Meter) *WorkerAPI
 
 	// Provisioners
 	a.mux.Handle("POST "+WorkerPath+"register", registryCall(a, fleet.Registry.Register))
-	a.mux.Handle("POST "+WorkerPath+"beat", registryCall(a, fleet.Registry.Beat))
+	a.mux.Handle("POST "+WorkerPath+"provisioner_heartbeat", registryCall(a, fleet.Registry.Beat))
 	a.mux.Handle("POST "+WorkerPath+"leave", registryCall(a, func(r fleet.Registry, ctx context.Context, m wire.LeaveMessage) (wire.Empty, error) {
 		return wire.Empty{}, r.Leave(ctx, m.ID)
 	}))
@@ -88,13 +88,13 @@ func NewWorkerAPI(o TokenResolver, log *slog.Logger, m observe.Meter) *WorkerAPI
 	a.mux.Handle("POST "+WorkerPath+"hosts", workerCall(a, messageLimit, workerHosts))
 	a.mux.Handle("POST "+WorkerPath+"log", workerCall(a, logLimit, workerLog))
 	a.mux.Handle("POST "+WorkerPath+"await", workerCall(a, messageLimit, a.await))
-	a.mux.Handle("POST "+WorkerPath+"hurry", workerCall(a, messageLimit, a.cancelSignal))
+	a.mux.Handle("POST "+WorkerPath+"cancel_signal", workerCall(a, messageLimit, a.cancelSignal))
 
 	a.mux.Handle("POST "+WorkerPath+"resource", http.HandlerFunc(a.resource))
 	a.mux.Handle("POST "+WorkerPath+"resource_held", workerCall(a, messageLimit, workerHolds))
 
-	a.mux.Handle("POST "+WorkerPath+"round", workerCall(a, messageLimit, a.round))
-	a.mux.Handle("POST "+WorkerPath+"round_end", workerCall(a, messageLimit, workerRoundEnd))
+	a.mux.Handle("POST "+WorkerPath+"check_batch", workerCall(a, messageLimit, a.round))
+	a.mux.Handle("POST "+WorkerPath+"check_batch_end", workerCall(a, messageLimit, workerRoundEnd))
 
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, site.ErrNoSuchPage) })
 	// Requests start no traces: each carries many steps, which have their own.

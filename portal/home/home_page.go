@@ -42,7 +42,7 @@ const homeShown = 5
 // Greeting is the page's title.
 func (h Home) Greeting() string { return "Hello, " + h.Actor.User }
 
-// Fresh tells whether the actor has no clusters and nothing is waiting.
+// Fresh reports whether the actor has no clusters and nothing is waiting.
 func (h Home) Fresh() bool {
 	return h.Home.Live() == 0 && len(h.Inbox)+len(h.Asked)+len(h.Requests) == 0
 }
@@ -72,7 +72,7 @@ func (h Home) Summary() string {
 // Hidden is how many of the actor's clusters aren't shown.
 func (h Home) Hidden() int { return h.Home.Live() - len(h.Home.Clusters) }
 
-// moving tells whether anything on the page is about to change.
+// moving reports whether anything on the page is about to change.
 func (h Home) moving() bool {
 	for _, c := range h.Home.Clusters {
 		if cluster.Running(c.Operation) {

@@ -36,7 +36,7 @@ func (a Account) others() int {
 	return n
 }
 
-// here tells whether a session is in use now; last use is known to the minute.
+// here reports whether a session is in use now; last use is known to the minute.
 func (a Account) here(s identity.Session) bool { return s.This || a.Now.Sub(s.SeenAt) < 2*time.Minute }
 
 // came says how a session started.

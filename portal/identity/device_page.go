@@ -19,7 +19,7 @@ type Device struct {
 	Complaint page.Complaint
 }
 
-// has tells whether a scope is preselected: those that the program requested, or else those that most programs need.
+// has reports whether a scope is preselected: those that the program requested, or else those that most programs need.
 func (d Device) has(s app.Scope) bool {
 	if s == app.ScopeRead || len(d.Device.Wanted) == 0 && s == app.ScopeCluster {
 		return true

@@ -52,7 +52,7 @@ func (k AttemptKey) keys() [3]AttemptKey {
 	return [3]AttemptKey{{near, k.User}, {Address: near}, {User: k.User}}
 }
 
-// Crowded tells whether a user is tried from many addresses, so that it matters whether an address is known.
+// Crowded reports whether a user is tried from many addresses, so that it matters whether an address is known.
 func (t *attempts) Crowded(user string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -116,7 +116,7 @@ func (p *users) again(w http.ResponseWriter, r *http.Request, a app.Actor, e Use
 	return p.show(w, r, site.StatusOf(err), a, e)
 }
 
-// Correctable tells whether the user can fix an error in the form: it is about the input or the current state, not about permissions.
+// Correctable reports whether the user can fix an error in the form: it is about the input or the current state, not about permissions.
 func Correctable(err error) (*app.Error, bool) {
 	e := app.AsError(err)
 	switch e.Code {

@@ -77,7 +77,7 @@ func (p *Service) update(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	return err
 }
 
-// refusal tells whether an error is about the request, and not an internal one.
+// refusal reports whether an error is about the request, and not an internal one.
 func refusal(e *app.Error) bool {
 	switch e.Code {
 	case app.EInvalid, app.EConflict, app.ENoLayout, app.ETooLarge, app.EForbidden, app.EQuota, app.ECapacity, app.ENotFound:

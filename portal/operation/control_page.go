@@ -85,7 +85,7 @@ func machinesSentence(c cluster.Show) string {
 	return fmt.Sprintf("%s requested so far: %s.", humanize.CountOf(len(names), "machine was", "machines were"), humanize.Some(names, 8))
 }
 
-// undoable tells whether the operation can be rolled back once cancelled.
+// undoable reports whether the operation can be rolled back once cancelled.
 func undoable(c cluster.Show) bool {
 	stopped := *c.Current()
 	stopped.Status = app.OperationCancelled

@@ -339,7 +339,7 @@ func laidOver(base, overlay map[string]any) map[string]any {
 	return out
 }
 
-// holds tells whether a value contains a text at any depth.
+// holds reports whether a value contains a text at any depth.
 func holds(v any, text string) bool {
 	switch v := v.(type) {
 	case string:

@@ -29,7 +29,7 @@ type Update struct {
 	Notice    string
 }
 
-// Wrong tells whether the form has errors.
+// Wrong reports whether the form has errors.
 func (a Update) Wrong() bool { return a.Complaint.Message != "" || len(a.Errors) > 0 }
 
 // UpdateForm is the form as typed, with its options.
@@ -94,10 +94,10 @@ func (f UpdateForm) help() string {
 	return ""
 }
 
-// posts tells whether the form is sent in a body, since its values don't belong in an address.
+// posts reports whether the form is sent in a body, since its values don't belong in an address.
 func (f UpdateForm) posts() bool { return f.Kind == app.OperationReconfigure }
 
-// batches tells whether the kind works on a number of nodes at a time.
+// batches reports whether the kind works on a number of nodes at a time.
 func (f UpdateForm) batches() bool {
 	return f.Kind == app.OperationUpgrade || f.Kind == app.OperationRestart || f.Kind == app.OperationReconfigure
 }
@@ -213,7 +213,7 @@ func (n UpdateNode) Class() string {
 	return "an-" + string(n.Change)
 }
 
-// takes tells whether the change removes or stops something that doesn't come back automatically.
+// takes reports whether the change removes or stops something that doesn't come back automatically.
 func (p UpdatePreview) takes() bool {
 	return p.Kind == app.OperationRemoveServices || p.Kind == app.OperationStop ||
 		slices.ContainsFunc(p.Nodes, func(n cluster.UpdatedNode) bool {

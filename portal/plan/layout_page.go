@@ -25,7 +25,7 @@ func (r Rack) Grid() Grid {
 	return g
 }
 
-// Large tells whether a group is drawn as a grid.
+// Large reports whether a group is drawn as a grid.
 func (r Rack) Large() bool { return r.Count > rackTiles }
 
 // Names is the range of node names.

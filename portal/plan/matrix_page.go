@@ -118,7 +118,7 @@ func NewMatrix(steps []app.Step) Matrix {
 	return m
 }
 
-// again tells whether on some node a service is stopped before it's started, or a machine is deleted before it's created.
+// again reports whether on some node a service is stopped before it's started, or a machine is deleted before it's created.
 func again(byNode map[string]map[string]*app.Step, g MatrixGroup) bool {
 	ends, begins := []app.Action{app.ActionStop, app.ActionRemove}, []app.Action{app.ActionInstall, app.ActionConfigure, app.ActionStart}
 	if g.Service == "" {

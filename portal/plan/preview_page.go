@@ -47,7 +47,7 @@ func NewPreview(p cluster.Preview, title func(kind, name string) string) *Previe
 	return v
 }
 
-// refused tells whether a policy would refuse it, and waits whether approval would be required.
+// refused reports whether a policy would refuse it, and waits whether approval would be required.
 func (p Preview) refused() bool {
 	return p.Decision != nil && p.Decision.Outcome == policy.OutcomeRefuse
 }

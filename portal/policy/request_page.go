@@ -169,7 +169,7 @@ func (s RequestShow) SaidReviews() []cluster.Review {
 	return out
 }
 
-// High tells whether approvers must re-authenticate.
+// High reports whether approvers must re-authenticate.
 func (s RequestShow) High() bool {
 	return slices.ContainsFunc(s.Needs, func(n policy.RequiredApproval) bool { return n.High })
 }

@@ -10,7 +10,7 @@ func beforeAndAfter(before, after string) string {
 	return before + " → " + after
 }
 
-// conditional tells whether a request can be approved with conditions.
+// conditional reports whether a request can be approved with conditions.
 func (s RequestShow) conditional() bool { return s.Kind == "" || s.Kind == app.OperationCreate }
 
 // reasonHint says when a reason is required.

@@ -145,7 +145,7 @@ func (u Usage) BudgetWords() string {
 // BudgetLeft is the rest of this month's budget.
 func (u Usage) BudgetLeft() float64 { return max(*u.Ahead.Budget-u.Usage.Total.Cost, 0) }
 
-// OverBudget tells whether the forecast is more than the budget.
+// OverBudget reports whether the forecast is more than the budget.
 func (u Usage) OverBudget() bool { return u.Ahead.Budget != nil && u.Forecast() > *u.Ahead.Budget }
 
 // DateKind is the type of an input for what was typed, since date inputs don't show invalid dates.

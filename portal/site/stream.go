@@ -55,7 +55,7 @@ func (s *Stream) Add(id, name string, data []byte) {
 	if id != "" {
 		s.buf.WriteString("id: " + id + "\n")
 	}
-	s.Meter.Add(observe.MetricStreamed, 1)
+	s.Meter.Add(observe.MetricStreamEvents, 1)
 	if name != "" {
 		s.buf.WriteString("event: " + name + "\n")
 	}

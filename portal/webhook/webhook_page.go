@@ -69,7 +69,7 @@ func (h Show) Older() int64 {
 // HookPage is how many deliveries a page shows.
 const HookPage = 25
 
-// Busy tells whether a delivery is due within moments.
+// Busy reports whether a delivery is due within moments.
 func (h Show) Busy() bool {
 	for _, d := range h.Deliveries {
 		if d.State == webhook.DeliveryWaiting && d.NextAt.Sub(h.Now) < time.Minute {
@@ -112,7 +112,7 @@ func (l NoticeList) summary() string {
 	return "Notifications to you and your groups, newest first. Kept for 90 d."
 }
 
-// Within tells whether a notification's link is within the portal.
+// Within reports whether a notification's link is within the portal.
 func Within(path string) bool {
 	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.ContainsAny(path, "\\\r\n\t")
 }

@@ -35,7 +35,7 @@ func (s *survey) zoneOpen(ctx context.Context, name string, z *hosted) {
 		s.wrongZone(appfamily.AboutNetwork, name, err)
 		return
 	}
-	// There is no dry run. Records that are not there cannot be deleted: how that is refused tells whether any may be changed.
+	// There is no dry run. Records that are not there cannot be deleted: how that is refused reports whether any may be changed.
 	random := strings.ToLower(rand.Text())
 	var batch []types.Change
 	for _, of := range []records.Set{{Type: "A", Values: []string{"192.0.2.1"}}, {Type: "AAAA", Values: []string{"2001:db8::1"}}, {Type: "TXT", Values: []string{random}}} {

@@ -314,7 +314,7 @@ func tagSet(tags map[string]string) string {
 	return items("tagSet", out)
 }
 
-// filtered tells whether something passes the call's filters; get returns the values of one, or that there is no such filter.
+// filtered reports whether something passes the call's filters; get returns the values of one, or that there is no such filter.
 func filtered(f url.Values, tags map[string]string, get func(name string) (string, bool)) (ok bool, err error) {
 	ok = true
 	each(f, "Filter", func(of func(string) string, sub url.Values) {

@@ -163,7 +163,7 @@ func refusedBatch(err error) *app.Error {
 	return e
 }
 
-// keyless tells whether a call was not even sent for want of credentials, and not because STS could not be reached or no one waited.
+// keyless reports whether a call was not even sent for want of credentials, and not because STS could not be reached or no one waited.
 func keyless(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "get identity:") && !strings.Contains(text, "operation error STS") &&
@@ -199,7 +199,7 @@ func sentence(service, word, message string) string {
 	return service + " answers: " + message + " (" + word + ")"
 }
 
-// because tells whether the service's own word for what went wrong is one of those.
+// because reports whether the service's own word for what went wrong is one of those.
 func because(err error, words ...string) bool {
 	var e *app.Error
 	return errors.As(err, &e) && e.Reason != "" && slices.Contains(words, e.Reason)

@@ -77,7 +77,7 @@ func tagsFrom(tags []types.Tag) map[string]string {
 	return out
 }
 
-// gone tells whether an instance does not exist any more, though EC2 still shows it for about an hour.
+// gone reports whether an instance does not exist any more, though EC2 still shows it for about an hour.
 func gone(i types.Instance) bool {
 	if i.State == nil {
 		return false

@@ -41,7 +41,7 @@ func (c *cloud) quotaCallOf(conf sdk.Config) quotaCall {
 	}
 }
 
-// refusedQuota tells whether Service Quotas may not be asked.
+// refusedQuota reports whether Service Quotas may not be asked.
 func refusedQuota(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && (strings.HasPrefix(api.ErrorCode(), "AccessDenied") || api.ErrorCode() == "NotAuthorized")

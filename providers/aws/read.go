@@ -120,7 +120,7 @@ func tagFilters(tags map[string]string) []types.Filter {
 
 var escaped = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`)
 
-// carries tells whether all of the tags are there.
+// carries reports whether all of the tags are there.
 func carries(has, wanted map[string]string) bool {
 	for k, v := range wanted {
 		if got, ok := has[k]; !ok || got != v {

@@ -94,7 +94,7 @@ func (z *hosted) look(ctx context.Context, name string) ([]types.ResourceRecordS
 // forget has the zone be read again.
 func (z *hosted) forget() { z.dns.sets, z.using = keptSets{}, false }
 
-// doubtful tells whether what was done with the zone is to be done again with what it has now: sets that were read before are good for a change that
+// doubtful reports whether what was done with the zone is to be done again with what it has now: sets that were read before are good for a change that
 // Route 53 has
 // carried out, and for nothing else.
 func (z *hosted) doubtful(err error) bool {
@@ -122,7 +122,7 @@ func (z *hosted) Sets(ctx context.Context, name, kind string) ([]records.Set, er
 	return out, err
 }
 
-// routed tells whether a set is an alias, or has a routing policy. Muster makes none of these.
+// routed reports whether a set is an alias, or has a routing policy. Muster makes none of these.
 func routed(r types.ResourceRecordSet) bool {
 	return r.AliasTarget != nil || r.SetIdentifier != nil || r.TrafficPolicyInstanceId != nil
 }

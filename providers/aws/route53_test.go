@@ -336,7 +336,7 @@ func (z *simZone) valid(a simSet) string {
 	return ""
 }
 
-// equal tells whether a set is exactly the existing one: of a deletion, all has to be named again.
+// equal reports whether a set is exactly the existing one: of a deletion, all has to be named again.
 func (a simSet) equal(b simSet) bool {
 	return a.TTL == b.TTL && slices.Equal(a.values(), b.values()) && a.Weight == b.Weight && (a.Alias == nil) == (b.Alias == nil)
 }

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // quick has what the simulated EC2 needs milliseconds for waited for so long.
 var quick = tuning{late: 70 * time.Millisecond, poll: 8 * time.Millisecond, page: 5, apart: time.Millisecond, sets: time.Minute, turn: 5 * time.Minute}
 
-// asks tells whether a call is one of an action; with a field, one that has it.
+// asks reports whether a call is one of an action; with a field, one that has it.
 func asks(action string, field ...string) func(*http.Request) bool {
 	return func(r *http.Request) bool {
 		body, err := io.ReadAll(r.Body)
@@ -35,7 +35,7 @@ func asks(action string, field ...string) func(*http.Request) bool {
 	}
 }
 
-// reads tells whether a call changes nothing: those of EC2 by their action.
+// reads reports whether a call changes nothing: those of EC2 by their action.
 func reads(r *http.Request) bool {
 	if r.Method == http.MethodGet {
 		return true

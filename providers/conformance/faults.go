@@ -25,7 +25,7 @@ const slowFor = 3 * time.Second
 
 // Faults is in front of a simulated endpoint. It counts the calls that would make a machine, and does to calls as set.
 type Faults struct {
-	// Creates tells whether a call makes a machine. It must not read the body, unless it puts it back.
+	// Creates reports whether a call makes a machine. It must not read the body, unless it puts it back.
 	Creates func(*http.Request) bool
 	// Throttle writes the cloud's own answer to calls that come too often; nil: a plain 429 with Retry-After: 7.
 	Throttle http.HandlerFunc

@@ -52,7 +52,7 @@ func (s *survey) warn(about, subject, hint, format string, args ...any) {
 	s.found = append(s.found, family.Finding{About: about, Subject: subject, Warning: true, Hint: hint, Message: fmt.Sprintf(format, args...)})
 }
 
-// could notes what a call that reads says of the token; it tells whether there is an answer to look at.
+// could notes what a call that reads says of the token; it reports whether there is an answer to look at.
 func (s *survey) could(scope string, err error) bool {
 	err = failure(scope, err)
 	var e *app.Error

@@ -163,7 +163,7 @@ func (s *survey) domain(ctx context.Context) {
 		return
 	}
 	s.ok(family.AboutNetwork, s.c.zone, "Domain %s exists for machine names.", s.c.zone)
-	// A record without a type cannot be made: how it is refused tells whether the token may make any.
+	// A record without a type cannot be made: how it is refused reports whether the token may make any.
 	made, r, err := s.c.api.Domains.CreateRecord(ctx, s.c.zone, &godo.DomainRecordEditRequest{})
 	switch {
 	case err == nil:

@@ -136,7 +136,7 @@ func (e *engine) canPull(ctx context.Context, h *heard, name string) error {
 	return nil
 }
 
-// canBuild tells whether an image was built, or can be as far as that is seen without doing it.
+// canBuild reports whether an image was built, or can be as far as that is seen without doing it.
 func (e *engine) canBuild(ctx context.Context, h *heard, image template.Image) (string, error) {
 	name, err := e.imageName(image)
 	if err != nil {

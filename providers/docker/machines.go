@@ -30,7 +30,7 @@ func (e *engine) inspect(ctx context.Context, id string) (*container.InspectResp
 	return &r.Container, nil
 }
 
-// ours tells whether a container was made for a machine.
+// ours reports whether a container was made for a machine.
 func ours(c *container.InspectResponse, tags map[string]string) bool {
 	if c.Config == nil {
 		return false

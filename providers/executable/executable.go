@@ -21,7 +21,7 @@ var (
 	_ family.Empowered      = (*account)(nil)
 )
 
-// Has tells whether the program has said that it has a power.
+// Has reports whether the program has said that it has a power.
 func (a *account) Has(power any) bool {
 	switch power.(type) {
 	case *family.Sleeper:

@@ -279,7 +279,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// alive tells whether a process runs; one that has ended and that no one has asked after does not.
+// alive reports whether a process runs; one that has ended and that no one has asked after does not.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

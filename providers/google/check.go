@@ -143,7 +143,7 @@ func (s *survey) permissions(ctx context.Context) {
 	s.good(family.AboutPermissions, "permissions", "The service account has the required permissions.")
 }
 
-// zone tells whether there is one and whether it is up; it is asked once.
+// zone reports whether there is one and whether it is up; it is asked once.
 func (s *survey) zone(ctx context.Context, name string) *gcp.Zone {
 	if z, asked := s.zones[name]; asked {
 		return z

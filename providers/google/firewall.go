@@ -161,7 +161,7 @@ func (p *Provider) rules(ctx context.Context, project, prefix string) (map[strin
 	return out, coded(err)
 }
 
-// same tells whether a rule lets in what is wanted.
+// same reports whether a rule lets in what is wanted.
 func same(is, wanted *gcp.Firewall) bool {
 	allowed := func(f *gcp.Firewall) string {
 		text := ""

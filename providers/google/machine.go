@@ -79,7 +79,7 @@ const (
 	mute    = 90 * time.Second // where guest attributes may not be read
 )
 
-// started tells whether a running machine has finished its startup script for the first time. It says so itself, in its guest attributes.
+// started reports whether a running machine has finished its startup script for the first time. It says so itself, in its guest attributes.
 func (p *Provider) started(ctx context.Context, i *gcp.Instance) (bool, error) {
 	p.mu.Lock()
 	known := p.ready[i.ID]

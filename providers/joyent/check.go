@@ -23,7 +23,7 @@ func (s *survey) bad(about, subject string, code app.Code, hint, format string, 
 	s.found = append(s.found, family.Finding{About: about, Subject: subject, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// asked tells whether a question was answered; where it was not, that is a finding.
+// asked reports whether a question was answered; where it was not, that is a finding.
 func (s *survey) asked(about, action string, err error) bool {
 	if err == nil {
 		return true

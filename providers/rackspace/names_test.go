@@ -79,7 +79,7 @@ func TestDeletedRecords(t *testing.T) {
 	}
 }
 
-// What Cloud DNS refuses has the code that tells whether to ask again.
+// What Cloud DNS refuses has the code that reports whether to ask again.
 func TestCloudDNSErrors(t *testing.T) {
 	s := simulate(t)
 	p := s.open(t, map[string]any{"dns_zone": fake.Zone})

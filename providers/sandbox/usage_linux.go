@@ -44,7 +44,7 @@ func countProcesses(l layout) (n int) {
 	return n
 }
 
-// markedAs tells whether a process's environment says that it is of one of the machines.
+// markedAs reports whether a process's environment says that it is of one of the machines.
 func markedAs(proc string, ids map[string]bool) bool {
 	environ, err := os.ReadFile(proc + "/environ")
 	if err != nil {

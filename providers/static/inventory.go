@@ -203,7 +203,7 @@ func sizes(machines []*machine, flavor string) (f template.Flavor, differs []str
 
 func (m *machine) at() string { return net.JoinHostPort(m.address, strconv.Itoa(m.port)) }
 
-// carries tells whether a machine has all of the labels that are asked for.
+// carries reports whether a machine has all of the labels that are asked for.
 func (m *machine) carries(labels map[string]string) bool {
 	for k, v := range labels {
 		if has, ok := m.labels[k]; !ok || has != v {

@@ -59,7 +59,7 @@ func (b *changeBrute) named(set int) []string {
 	return out
 }
 
-// fine tells whether Check finds nothing wrong with one node that does not hang on how many there are.
+// fine reports whether Check finds nothing wrong with one node that does not hang on how many there are.
 func (b *changeBrute) fine(set int, hardware, image, zone string) bool {
 	t := *b.t
 	t.Constraints.Services = map[string]template.ServiceConstraint{}

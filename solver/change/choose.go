@@ -312,7 +312,7 @@ func (p *integerProgram) width(s weighed) float64 {
 	return w
 }
 
-// atMost tells whether s cannot be more than the best answer has it, and if so, fixes it there.
+// atMost reports whether s cannot be more than the best answer has it, and if so, fixes it there.
 func (p *integerProgram) atMost(s weighed) bool {
 	for i, at := range s.at {
 		end := p.hi[at]

@@ -195,7 +195,7 @@ func (p *integerProgram) descend(z int, s weighed, fractions bool) {
 	}
 }
 
-// over tells whether the time is over. A round of the simplex takes far longer than asking.
+// over reports whether the time is over. A round of the simplex takes far longer than asking.
 func (p *integerProgram) over() bool {
 	if !p.w.ended {
 		p.w.ended = p.w.ctx.Err() != nil

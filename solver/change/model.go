@@ -147,7 +147,7 @@ func resourcesPlus(a, b template.Requirements) template.Requirements {
 		DiskGB: a.DiskGB + max(0, b.DiskGB)}
 }
 
-// resourcesFit tells whether needs are within what a machine has, of which 0 is unknown and does not limit.
+// resourcesFit reports whether needs are within what a machine has, of which 0 is unknown and does not limit.
 func resourcesFit(needs, has template.Requirements) bool {
 	within := func(need, offer float64) bool { return offer <= 0 || need <= offer*(1+1e-9)+1e-5 }
 	return within(needs.CPU, has.CPU) && within(needs.MemoryGB, has.MemoryGB) && within(needs.DiskGB, has.DiskGB)
@@ -194,7 +194,7 @@ func (m *model) takeApart(limits template.Constraints, has map[string]bool) {
 	}
 }
 
-// mayShare tells whether unit u may join the units of s, as far as company goes.
+// mayShare reports whether unit u may join the units of s, as far as company goes.
 func (m *model) mayShare(s bitset.Set, u int) bool {
 	if m.units[u].cant || m.apart[u].Intersects(s) {
 		return false
@@ -205,7 +205,7 @@ func (m *model) mayShare(s bitset.Set, u int) bool {
 	return !bad
 }
 
-// mayBe tells whether a node with the units of s may be such a machine.
+// mayBe reports whether a node with the units of s may be such a machine.
 func (m *model) mayBe(s bitset.Set, on machineType) bool {
 	needs := m.wide
 	for u := s.Next(0); u >= 0; u = s.Next(u + 1) {
@@ -217,7 +217,7 @@ func (m *model) mayBe(s bitset.Set, on machineType) bool {
 	return resourcesFit(needs, on.has)
 }
 
-// allowed tells whether the units of s may be together on a machine.
+// allowed reports whether the units of s may be together on a machine.
 func (m *model) allowed(s bitset.Set, on machineType) bool {
 	sofar := bitset.New(m.words())
 	for u := s.Next(0); u >= 0; u = s.Next(u + 1) {
@@ -361,5 +361,5 @@ func (m *model) wanted(asked, usual string, of func(layout.ExistingNode) string,
 	return one
 }
 
-// onCluster tells whether a service is on the cluster afterwards.
+// onCluster reports whether a service is on the cluster afterwards.
 func (m *model) onCluster(name string) bool { return slices.Contains(m.services, name) }

@@ -56,10 +56,10 @@ func (m *model) fates(many int) (list []fate, all bool) {
 	return list, all
 }
 
-// mayGo tells whether nodes may go: where fewer are asked for, or services may move.
+// mayGo reports whether nodes may go: where fewer are asked for, or services may move.
 func (m *model) mayGo() bool { return m.moves || m.high < len(m.standing) }
 
-// mayGrow tells whether there may be new nodes.
+// mayGrow reports whether there may be new nodes.
 func (m *model) mayGrow() bool {
 	return m.moves || m.high > len(m.standing) ||
 		m.high < len(m.standing) && slices.ContainsFunc(m.units, func(u unit) bool { return u.fresh })

@@ -84,7 +84,7 @@ type probe struct {
 	c    *apptemplate.Catalog
 	r    layout.Request
 	q    *question
-	// possible tells whether a request has a layout, without the explainer's help.
+	// possible reports whether a request has a layout, without the explainer's help.
 	possible func(c *apptemplate.Catalog, r layout.Request) bool
 }
 
@@ -98,7 +98,7 @@ func bruteForced(c *apptemplate.Catalog, r layout.Request) bool {
 	return ok
 }
 
-// holds tells whether clauses have a layout; where the size is not one of them, on any number of nodes that could
+// holds reports whether clauses have a layout; where the size is not one of them, on any number of nodes that could
 // matter.
 func (p *probe) holds(clauses []*clause) bool {
 	d := p.q.draft(clauses)
@@ -206,7 +206,7 @@ func bounded(c *apptemplate.Constraints, what, service string, to int) {
 	c.Services = services
 }
 
-// with tells whether there is a layout after a change of the template.
+// with reports whether there is a layout after a change of the template.
 func (p *probe) with(change func(c *apptemplate.Constraints)) bool {
 	t := *p.c.Templates["t"]
 	change(&t.Constraints)

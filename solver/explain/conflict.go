@@ -25,7 +25,7 @@ func (q *question) smallest(some []*clause) (core []*clause, minimal bool) {
 	return f.now(), !q.ended
 }
 
-// hard tells whether nothing can be done about a clause.
+// hard reports whether nothing can be done about a clause.
 func (k *clause) hard() bool { return k.Kind != kindSize && len(k.remedies) == 0 }
 
 // filter leaves out clauses in chunks. What it keeps has no layout at any time.

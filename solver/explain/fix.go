@@ -282,7 +282,7 @@ func (m *fixer) bigger(core []*clause) []remedy {
 	return out
 }
 
-// atLeastAs tells whether a flavor has all that is wanted. What it does not state is not limited.
+// atLeastAs reports whether a flavor has all that is wanted. What it does not state is not limited.
 func atLeastAs(f template.Flavor, want template.Requirements) bool {
 	return (f.CPU <= 0 || f.CPU >= want.CPU) && (f.MemoryGB <= 0 || f.MemoryGB >= want.MemoryGB) &&
 		(f.DiskGB <= 0 || f.DiskGB >= want.DiskGB)

@@ -12,7 +12,7 @@ import (
 	"muster/solver/internal/request"
 )
 
-// pooled tells whether nodes run on hosts.
+// pooled reports whether nodes run on hosts.
 func (q *question) pooled() bool {
 	return q.request.Pool != nil && q.request.Pool.Provider == q.provider
 }

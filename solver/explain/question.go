@@ -58,7 +58,7 @@ func (q *question) byPrice() []string {
 	return slices.SortedStableFunc(slices.Values(q.hardware), func(a, b string) int { return cmp.Compare(price(a), price(b)) })
 }
 
-// ask tells whether there is a layout. known is false where the time was over first, and then stays so.
+// ask reports whether there is a layout. known is false where the time was over first, and then stays so.
 func (q *question) ask(c *apptemplate.Catalog, r layout.Request) (found, known bool) {
 	if q.ended {
 		return false, false
@@ -69,7 +69,7 @@ func (q *question) ask(c *apptemplate.Catalog, r layout.Request) (found, known b
 	return err == nil, !q.ended
 }
 
-// possible tells whether there is a layout that keeps the clauses, all others left out.
+// possible reports whether there is a layout that keeps the clauses, all others left out.
 func (q *question) possible(clauses []*clause) (found, known bool) {
 	d := q.draft(clauses)
 	if d.size > 0 {

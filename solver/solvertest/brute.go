@@ -84,7 +84,7 @@ func bruteKinds(c *template.Catalog, t *template.Template, services []string) []
 	return kinds
 }
 
-// MayShare tells whether the groups of a template let just the services of on, out of those asked for, be on one node.
+// MayShare reports whether the groups of a template let just the services of on, out of those asked for, be on one node.
 func MayShare(t *template.Template, on, services []string) bool {
 	for _, g := range t.Constraints.CantCoexist {
 		if !slices.ContainsFunc(g, func(s string) bool { return !slices.Contains(on, s) }) {

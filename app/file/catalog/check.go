@@ -213,7 +213,7 @@ func (c *checker) provider(e *form.Entry, p *template.ProviderSpec) {
 	}
 }
 
-// providerType tells whether this build has a type of provider; it reports the ones that it has not.
+// providerType reports whether this build has a type of provider; it reports the ones that it has not.
 func (c *checker) providerType(e *form.Entry, typ string) bool {
 	switch {
 	case c.options.ProviderTypes == nil || slices.Contains(c.options.ProviderTypes, typ):
@@ -227,7 +227,7 @@ func (c *checker) providerType(e *form.Entry, typ string) bool {
 	return false
 }
 
-// unknownHere tells whether an error is about a setting whose value is not known yet, or about no single one.
+// unknownHere reports whether an error is about a setting whose value is not known yet, or about no single one.
 func unknownHere(settings map[string]any, err error) bool {
 	var a *app.Error
 	if !errors.As(err, &a) {

@@ -49,7 +49,7 @@ var (
 	secretName      = regexp.MustCompile(`^` + app.SecretName + `$`)
 )
 
-// checkSecretReferences tells whether a text holds no ${secret:NAME}: those stand for what a tenant has set, and are put in only
+// checkSecretReferences reports whether a text holds no ${secret:NAME}: those stand for what a tenant has set, and are put in only
 // when a step is handed out.
 func (c *checker) checkSecretReferences(e *form.Entry, s string, path []any) bool {
 	for _, m := range secretReference.FindAllStringSubmatch(s, -1) {

@@ -32,21 +32,21 @@ type Options struct {
 	ProviderTypes []string
 	// ProviderTypesLeftOut exist, but not in this build.
 	ProviderTypesLeftOut []string
-	// CheckProvider tells whether the settings fit one of ProviderTypes, and whether the person who saved the entry may set them. When its error is an
+	// CheckProvider reports whether the settings fit one of ProviderTypes, and whether the person who saved the entry may set them. When its error is an
 	// *app.Error, Field names the
 	// setting, with or without "settings." before it. The message must not quote a secret.
 	CheckProvider func(spec template.ProviderSpec) error
-	// CheckExtra tells whether what hardware or an image says for a provider of one of ProviderTypes, beside its flavor or its image, fits it.
+	// CheckExtra reports whether what hardware or an image says for a provider of one of ProviderTypes, beside its flavor or its image, fits it.
 	// When its error is an *app.Error, Field names the field, with "extra." before it. Nil means that it is not checked.
 	CheckExtra func(typ string, image bool, extra map[string]string) error
 	// Automators are the existing tools; nil means that they are not checked.
 	Automators []string
-	// CheckAction tells whether the fields of a service action fit one of Automators. When its error is an *app.Error,
+	// CheckAction reports whether the fields of a service action fit one of Automators. When its error is an *app.Error,
 	// Field names the field, with or without "fields." before it.
 	CheckAction func(automator string, fields map[string]string) error
 	// CheckScript tells what keeps a shell from reading a script; nil where nothing does. Of actions those of the automator "shell" are scripts.
 	CheckScript func(script string) *template.ScriptFault
-	// CheckResources tells whether one of Automators can have such resources. Whether they are there is the tenant's to know.
+	// CheckResources reports whether one of Automators can have such resources. Whether they are there is the tenant's to know.
 	CheckResources func(automator string, refs []template.ResourceRef) error
 	// Currency is the installation's, by ISO 4217; "" means that it isn't known, and exchange rates aren't required.
 	Currency string
@@ -126,7 +126,7 @@ type Counts struct {
 	Templates int `json:"templates"`
 }
 
-// OK tells whether Load would give the catalog.
+// OK reports whether Load would give the catalog.
 func (r Report) OK() bool { return r.Problems.Count(form.SeverityError) == 0 }
 
 // Add adds a problem that another tool has found.

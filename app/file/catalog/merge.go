@@ -69,7 +69,7 @@ func (m *merging) took(part string, at ...string) {
 	m.out.Taken[part] = template.Origin{File: t.Origin.File, Line: m.from.Entry.At(path...).Line}
 }
 
-// free tells whether the layer may say a part, and reports where not.
+// free reports whether the layer may say a part, and reports where not.
 func (m *merging) free(part string, path ...any) bool {
 	for _, locked := range slices.Sorted(maps.Keys(m.locked)) {
 		by := m.locked[locked]
@@ -88,7 +88,7 @@ func (m *merging) free(part string, path ...any) bool {
 	return true
 }
 
-// changesUnder tells whether a key of the configuration that is taken as a whole would change what is locked somewhere in it.
+// changesUnder reports whether a key of the configuration that is taken as a whole would change what is locked somewhere in it.
 func (m *merging) changesUnder(part, locked string) bool {
 	o := template.Override{Config: m.from.Template.Defaults.Config}
 	standing := template.Template{Immutable: []string{locked}, Defaults: m.out.Defaults}
@@ -234,7 +234,7 @@ func (m *merging) groups(to *[][]string, from [][]string, which string) {
 	}
 }
 
-// says tells whether the layer itself says something there.
+// says reports whether the layer itself says something there.
 func (m *merging) says(path ...any) bool {
 	_, _, found := m.from.Entry.Find(path)
 	return found

@@ -39,7 +39,7 @@ func (c *checker) offered() map[flavorKey]template.Flavor {
 	return c.flavors
 }
 
-// shared tells whether a provider is an account that the tenant does not pay for: the installation's, or one that a superadmin saved.
+// shared reports whether a provider is an account that the tenant does not pay for: the installation's, or one that a superadmin saved.
 func (c *checker) shared(provider string) (*template.ProviderSpec, bool) {
 	p, ok := c.value(form.KindProvider, provider).(*template.ProviderSpec)
 	return p, ok && !p.Untrusted

@@ -125,7 +125,7 @@ func (r *Reader) writtenAs(p *template.ProviderSpec) *form.Entry {
 	return nil
 }
 
-// mayShow tells whether a setting of the installation's may be seen by admins of tenants: one that its descriptor knows and that is not
+// mayShow reports whether a setting of the installation's may be seen by admins of tenants: one that its descriptor knows and that is not
 // secret, and a plain value.
 func (r *Reader) mayShow(kind, name string, v any) bool {
 	known := slices.ContainsFunc(r.families.Providers, func(d family.Descriptor) bool {

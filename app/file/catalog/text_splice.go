@@ -70,7 +70,7 @@ func splice(text string, was, wanted *yaml.Node, touched []any) (string, bool) {
 	return "", false
 }
 
-// isBlock tells whether a mapping has a line for each key.
+// isBlock reports whether a mapping has a line for each key.
 func isBlock(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0
 }
@@ -150,7 +150,7 @@ func encoded(n *yaml.Node) (string, error) {
 	return buf.String(), nil
 }
 
-// same tells whether two nodes say the same.
+// same reports whether two nodes say the same.
 func same(a, b *yaml.Node) bool {
 	return a.Kind == b.Kind && a.ShortTag() == b.ShortTag() && a.Value == b.Value && a.Anchor == b.Anchor && slices.EqualFunc(a.Content, b.Content, same)
 }
@@ -170,7 +170,7 @@ func (*Reader) Compare(saved, text string) catalog.TextDifference {
 	return catalog.TextSame
 }
 
-// sameValues tells whether two nodes say the same where the order of keys doesn't matter. It does with anchors, since what an alias means depends
+// sameValues reports whether two nodes say the same where the order of keys doesn't matter. It does with anchors, since what an alias means depends
 // on what is written before it: those are other values.
 func sameValues(a, b *yaml.Node) bool {
 	if a.Kind != b.Kind || a.Kind == yaml.AliasNode || a.Anchor+b.Anchor != "" || a.ShortTag() != b.ShortTag() || a.Value != b.Value || len(a.Content) != len(b.Content) {

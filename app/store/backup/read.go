@@ -32,7 +32,7 @@ func bad(format string, args ...any) error {
 
 // Check reads a whole backup, compares every byte with its manifest, and checks the manifest's proof. With unprovenToo it also accepts a backup of
 // form 1, which has no
-// proof, and with a nil keeper it skips the proof; Manifest.Proven tells whether one was checked.
+// proof, and with a nil keeper it skips the proof; Manifest.Proven reports whether one was checked.
 func Check(ctx context.Context, r io.Reader, keeper db.KeyKeeper, unprovenToo bool) (Head, Manifest, error) {
 	var head Head
 	var m Manifest

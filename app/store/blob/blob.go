@@ -131,7 +131,7 @@ func (w *exactReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Has tells whether there is a content.
+// Has reports whether there is a content.
 func (s *Store) Has(ctx context.Context, name string) (bool, error) {
 	n, err := s.sizeOf(ctx, name)
 	return n >= 0, err
@@ -199,7 +199,7 @@ func (s *Store) sizeOf(ctx context.Context, name string) (int64, error) {
 	return n, nil
 }
 
-// holds tells whether what is under a name is the content of that hash.
+// holds reports whether what is under a name is the content of that hash.
 func (s *Store) holds(ctx context.Context, name string, size int64, hash string) (bool, error) {
 	if n, err := s.sizeOf(ctx, name); err != nil || n != size {
 		return false, err

@@ -28,7 +28,7 @@ import (
 
 // GitOptions say how repositories are read.
 type GitOptions struct {
-	// Check tells whether an address may be asked, and Dial connects to what may be spoken to, as hooks do; nil: any.
+	// Check reports whether an address may be asked, and Dial connects to what may be spoken to, as hooks do; nil: any.
 	Check func(u *url.URL) error
 	Dial  func(ctx context.Context, plain bool, address string) (net.Conn, error)
 	// Files lets file:// addresses be read, which are directories of the server.

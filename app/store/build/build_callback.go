@@ -42,7 +42,7 @@ func (s *Store) sealCall(b *appbuild.Start) sealedCall {
 	return sealedCall{url: s.Seal([]byte(b.Call.URL), buildCallAAD(name)), name: name, shown: b.Call.Shown}
 }
 
-// callbacksToCome tells whether a hook has callbacks yet to be signed.
+// callbacksToCome reports whether a hook has callbacks yet to be signed.
 const callbacksToCome = `EXISTS (SELECT 1 FROM builds b WHERE b.hook = build_hooks.id AND length(b.callback) > 0
 	AND (b.live = 1 OR EXISTS (SELECT 1 FROM build_callbacks c WHERE c.build = b.id AND c.outcome = 'waiting')))`
 

@@ -79,7 +79,7 @@ func Inspect(ctx context.Context, where string) (Inspection, error) {
 	return inspect(ctx, r)
 }
 
-// CheckKey tells whether a key-encryption key opens the newest data key of a database. It changes nothing. The errors are those of OpenWith; nil also where
+// CheckKey reports whether a key-encryption key opens the newest data key of a database. It changes nothing. The errors are those of OpenWith; nil also where
 // there is no data key yet.
 func CheckKey(ctx context.Context, where string, keeper KeyKeeper) error {
 	r, err := openToRead(ctx, where, nil)
@@ -107,7 +107,7 @@ func opensNewest(ctx context.Context, r Reader, keeper KeyKeeper) error {
 	return opens(ctx, keeper, d)
 }
 
-// opens tells whether a keeper opens a data key.
+// opens reports whether a keeper opens a data key.
 func opens(ctx context.Context, keeper KeyKeeper, d dataKey) error {
 	key, err := keeper.Unwrap(ctx, d.wrapped)
 	if err == nil {

@@ -19,7 +19,7 @@ func (s *DB) hasKeyCheck(ctx context.Context) (there bool, err error) {
 	return there, err
 }
 
-// oldCheck tells whether the row of a database without data keys opens.
+// oldCheck reports whether the row of a database without data keys opens.
 func (s *DB) oldCheck(ctx context.Context) bool {
 	var sealed string
 	if err := s.Reads.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = ?`, keyCheckRow).Scan(&sealed); err != nil {

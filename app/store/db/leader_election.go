@@ -7,7 +7,7 @@ import (
 
 // peers are the other servers on one database, of which one leads.
 type peers interface {
-	// leadership tells whether this server leads, and for how long what a leader needs has not answered.
+	// leadership reports whether this server leads, and for how long what a leader needs has not answered.
 	leadership() (leads bool, unable time.Duration)
 	reportHealthy()
 	// want says that this server would lead, or does not want to any more.
@@ -44,7 +44,7 @@ func (s *DB) ReportHealthy() {
 	}
 }
 
-// Leads tells whether this server leads.
+// Leads reports whether this server leads.
 func (s *DB) Leads() bool {
 	if s.peers == nil {
 		return true

@@ -208,7 +208,7 @@ func openError(c *pgx.ConnConfig, err error) error {
 	return e
 }
 
-// postgresPasses tells whether what a code of PostgreSQL says may be otherwise soon.
+// postgresPasses reports whether what a code of PostgreSQL says may be otherwise soon.
 func postgresPasses(code string) bool {
 	switch code[:min(2, len(code))] {
 	case "08", "40", "53", "57", "58": // connection, conflict with others, no room, asked to stop, trouble of the host

@@ -189,7 +189,7 @@ func (l *listener) reportHealthy() {
 	l.healthyAt = time.Now()
 }
 
-// leadership tells whether this server leads, and for how long what a leader needs has not answered.
+// leadership reports whether this server leads, and for how long what a leader needs has not answered.
 func (l *listener) leadership() (leads bool, unable time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -156,7 +156,7 @@ func (s *sqliteSession) each(f func(Scanner) error, query string, args []any) er
 	return eachRow(rows, err, f)
 }
 
-// sqliteForNow tells whether an error of SQLite passes.
+// sqliteForNow reports whether an error of SQLite passes.
 func sqliteForNow(err error) bool {
 	var from *sqlite.Error
 	if !errors.As(err, &from) {

@@ -31,7 +31,7 @@ var levelQuestions = []levelQuestion{
 	{"clusters", []*observe.Metric{observe.LevelClusters}, `SELECT status, count(*) FROM clusters WHERE deleted_at = 0 AND pool = 0 GROUP BY status`, nil},
 	{"leases", []*observe.Metric{observe.LevelLeases}, `SELECT count(*) FROM clusters WHERE deleted_at = 0 AND expires_at > 0 AND expires_at < ?`,
 		func(now time.Time, _ int) []any { return []any{db.Micros(now.Add(24 * time.Hour))} }},
-	{"machines", []*observe.Metric{observe.LevelMachines, observe.LevelMoney},
+	{"machines", []*observe.Metric{observe.LevelMachines, observe.LevelCost},
 		`SELECT count(*), coalesce(sum(r.price / CASE WHEN t.exchange_rate > 0 THEN t.exchange_rate ELSE 1.0 END), 0.0) FROM tenants t JOIN resources r ON r.tenant = t.name AND r.gone_at = 0`, nil},
 	{"orphans", []*observe.Metric{observe.LevelOrphans}, `SELECT CASE WHEN tenant <> '' AND provider LIKE '%/%' THEN 'of tenants' ELSE provider END, count(*)
 		FROM orphans WHERE gone_at = 0 GROUP BY 1`, nil},
@@ -42,7 +42,7 @@ var levelQuestions = []levelQuestion{
 
 var tenantQuestions = []levelQuestion{
 	{"tenants' steps", []*observe.Metric{observe.LevelTenantSteps}, `SELECT tenant, sum(queued) FROM operations WHERE queued > 0 GROUP BY tenant ORDER BY 2 DESC, 1 LIMIT ?`, tenantsOnly},
-	{"tenants' clusters", []*observe.Metric{observe.LevelTenantClusters, observe.LevelTenantMoney},
+	{"tenants' clusters", []*observe.Metric{observe.LevelTenantClusters, observe.LevelTenantCost},
 		`SELECT c.tenant, c.n, c.cost / coalesce(nullif(t.exchange_rate, 0), 1.0) FROM (
 			SELECT tenant, count(*) AS n, coalesce(sum(cost_per_hour), 0.0) AS cost FROM clusters WHERE deleted_at = 0 AND pool = 0 GROUP BY tenant ORDER BY 2 DESC, 1 LIMIT ?
 		) c LEFT JOIN tenants t ON t.name = c.tenant ORDER BY 2 DESC, 1`, tenantsOnly},
@@ -72,8 +72,8 @@ func (s *Store) QueryMetrics(tenants bool, most int) []observe.Gauging {
 	for i, q := range questions {
 		all[i] = observe.Gauging{Name: q.name, Metrics: q.metrics, Read: func(ctx context.Context) ([]observe.Reading, error) { return s.levels(ctx, q, most) }}
 	}
-	return append(all, observe.Gauging{Name: "leads", Metrics: []*observe.Metric{observe.LevelLeads}, Read: func(context.Context) ([]observe.Reading, error) {
-		r := observe.Reading{Metric: observe.LevelLeads}
+	return append(all, observe.Gauging{Name: "leads", Metrics: []*observe.Metric{observe.LevelLeader}, Read: func(context.Context) ([]observe.Reading, error) {
+		r := observe.Reading{Metric: observe.LevelLeader}
 		if s.Leads() {
 			r.Value = 1
 		}

@@ -91,7 +91,7 @@ func (s *Store) Share(ctx context.Context, version int64, shares []fleet.Share) 
 	return done, err
 }
 
-// WorkQueued tells whether the tenant has queued steps of providers other than these that were dispatched (or, undispatched, waited)
+// WorkQueued reports whether the tenant has queued steps of providers other than these that were dispatched (or, undispatched, waited)
 // since before then.
 func (s *Store) WorkQueued(ctx context.Context, tenant string, except []string, before time.Time) (bool, error) {
 	args := []any{tenant, db.Micros(before)}

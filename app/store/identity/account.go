@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// AccountUsed tells whether a machine was ever asked for in an account, or the account was managed before. After a restore every account counts as used:
+// AccountUsed reports whether a machine was ever asked for in an account, or the account was managed before. After a restore every account counts as used:
 // machines may be there of which this ledger does not know.
 func (s *Store) AccountUsed(ctx context.Context, account string) (used bool, err error) {
 	// Intents name the provider as the cluster does, whichever account of that name it is.

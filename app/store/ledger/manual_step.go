@@ -108,5 +108,5 @@ func insertManualSteps(t *db.Tx, p *PlanRows) error {
 		})
 }
 
-// needsNodes tells whether a text speaks of nodes.
+// needsNodes reports whether a text speaks of nodes.
 func needsNodes(p template.Person) bool { return strings.Contains(p.Ask+p.Help, "%") }

@@ -60,7 +60,7 @@ func closeOverdue(t *db.Tx, now time.Time, over []*ledger.Step) error {
 	return nil
 }
 
-// alreadyNotified tells whether people were notified of the same on another node, where one answer counts for all.
+// alreadyNotified reports whether people were notified of the same on another node, where one answer counts for all.
 func alreadyNotified(told map[string]bool, q ManualStepRow) bool {
 	key := db.JSON([]any{q.Operation, q.Service, q.Action})
 	was := told[key]

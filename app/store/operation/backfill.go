@@ -103,7 +103,7 @@ func (s *Store) SetBackfill(ctx context.Context, c operation.BackfillChange) err
 	})
 }
 
-// idle tells whether nothing is in progress in a cluster and its machines run.
+// idle reports whether nothing is in progress in a cluster and its machines run.
 func idle(t *db.Tx, c app.Cluster) (bool, error) {
 	if c.Status == app.ClusterAsleep {
 		return false, nil

@@ -41,7 +41,7 @@ func holds(t *db.Tx, where string, args ...any) (list []hold, err error) {
 	return list, err
 }
 
-// over tells whether the time for an answer is over; a deadline that no hook can have was written before the clock was set back.
+// over reports whether the time for an answer is over; a deadline that no hook can have was written before the clock was set back.
 func (h hold) over(now time.Time) bool {
 	return !h.deadline.After(now) || h.deadline.After(now.Add(template.MaxHookTimeout+time.Hour))
 }

@@ -59,7 +59,7 @@ func (s *Store) IntentsOf(ctx context.Context, provider string) (map[string]app.
 	return live, err
 }
 
-// IntentKnown tells whether a provider's intent has ended, and whether there ever was such an intent.
+// IntentKnown reports whether a provider's intent has ended, and whether there ever was such an intent.
 func (s *Store) IntentKnown(ctx context.Context, provider, intent string) (ended, known bool, err error) {
 	var at int64
 	err = s.Row(ctx, `SELECT ended_at FROM intents WHERE id = ? AND provider = ?`, intent, provider).Scan(&at)

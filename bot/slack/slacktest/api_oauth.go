@@ -133,7 +133,7 @@ func (w *Workspace) remove() {
 	}
 }
 
-// Installed tells whether the app is in the workspace.
+// Installed reports whether the app is in the workspace.
 func (w *Workspace) Installed() bool {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()

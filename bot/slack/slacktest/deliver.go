@@ -50,7 +50,7 @@ type Outcome struct {
 
 func (o Outcome) ok() bool { return o.Err == nil && o.Status == http.StatusOK }
 
-// Answered tells whether the app has answered in time, and well.
+// Answered reports whether the app has answered in time, and well.
 func (o Outcome) Answered() bool { return o.ok() }
 
 // Sign returns the headers by which Slack proves that it sends a body.

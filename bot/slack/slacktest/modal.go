@@ -51,7 +51,7 @@ func (v *View) Text() string {
 	return v.text()
 }
 
-// Says tells whether the view shows all of these now.
+// Says reports whether the view shows all of these now.
 func (v *View) Says(words ...string) bool {
 	text := v.Text()
 	for _, w := range words {

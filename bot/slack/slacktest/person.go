@@ -77,7 +77,7 @@ func (r *Reply) Answer(words ...string) (m *Message) {
 	return m
 }
 
-// Says tells whether an answer says all of these by now.
+// Says reports whether an answer says all of these by now.
 func (r *Reply) Says(words ...string) bool { return newest(r.told(), words) != nil }
 
 // who is someone as interactions name them; the lock is held.

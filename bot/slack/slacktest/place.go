@@ -250,7 +250,7 @@ func (m *Message) Summary() string {
 	return m.text
 }
 
-// Says tells whether the message shows all of these now.
+// Says reports whether the message shows all of these now.
 func (m *Message) Says(words ...string) bool {
 	text := m.Text()
 	for _, w := range words {

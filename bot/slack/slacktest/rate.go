@@ -60,7 +60,7 @@ func (s *rates) limited(c *call, perMinute int) (wait time.Duration) {
 	return 0
 }
 
-// crowded tells whether a channel takes no message now: one a second, and a few more at once. The lock is held.
+// crowded reports whether a channel takes no message now: one a second, and a few more at once. The lock is held.
 func (s *rates) crowded(c *call, channel *Channel) bool {
 	now := s.now()
 	b, known := s.budgets[channel.ID]

@@ -47,7 +47,7 @@ func (c *Context) CheckFormat(cmd *cobra.Command) error {
 	return Usagef("`%[2]s` doesn't support --format %[1]s", asked, cmd.CommandPath()).Hint("Choose one of: %s.", strings.Join(known, ", "))
 }
 
-// JSON tells whether the output format is JSON.
+// JSON reports whether the output format is JSON.
 func (c *Context) JSON() bool { return c.Format == "json" }
 
 // Family makes a command that only groups others: alone it shows its help, and an unknown subcommand is a usage error.

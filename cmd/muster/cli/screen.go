@@ -24,7 +24,7 @@ const (
 	colorNever  = "never"
 )
 
-// IsTerminal tells whether a stream is a terminal.
+// IsTerminal reports whether a stream is a terminal.
 func IsTerminal(stream any) bool {
 	if v, ok := stream.(*visible); ok {
 		stream = v.w
@@ -33,10 +33,10 @@ func IsTerminal(stream any) bool {
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
-// Moves tells whether a stream is a terminal with a movable cursor.
+// Moves reports whether a stream is a terminal with a movable cursor.
 func Moves(w io.Writer) bool { return IsTerminal(w) && os.Getenv("TERM") != "dumb" }
 
-// Colours tells whether to use color on a stream: as --color says, else on terminals, unless NO_COLOR is set (https://no-color.org).
+// Colours reports whether to use color on a stream: as --color says, else on terminals, unless NO_COLOR is set (https://no-color.org).
 func (c *Context) Colours(w io.Writer) bool {
 	switch c.Color {
 	case colorAlways:

@@ -80,7 +80,7 @@ func appendVisible(out []byte, r rune, as []byte) []byte {
 	return append(out, as...)
 }
 
-// Misleads tells whether a non-ASCII character acts on a terminal or a reader instead of being visible. The two joiners are part of words
+// Misleads reports whether a non-ASCII character acts on a terminal or a reader instead of being visible. The two joiners are part of words
 // and emoji.
 func Misleads(r rune) bool {
 	return r >= 0x7f && r != 0x200c && r != 0x200d && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)

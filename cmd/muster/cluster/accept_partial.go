@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// declareOnFailure declares what happens automatically when an operation fails; makes tells whether it creates machines.
+// declareOnFailure declares what happens automatically when an operation fails; makes reports whether it creates machines.
 func declareOnFailure(flags *pflag.FlagSet, choice *failureChoice, s *template.PartialOverride, makes bool) {
 	words := "what to do if the operation fails or is cancelled: leave (as it is) or roll_back"
 	if makes {
@@ -166,7 +166,7 @@ func awaitAcceptPartial(ctx context.Context, c *cli.Context, cl *cli.Client, v c
 	}
 }
 
-// machinesOnly tells whether a create or resize failed only in creating machines.
+// machinesOnly reports whether a create or resize failed only in creating machines.
 func machinesOnly(op app.Operation, steps []app.Step) bool {
 	if op.Status != app.OperationFailed || op.Kind != app.OperationCreate && op.Kind != app.OperationResize {
 		return false

@@ -86,7 +86,7 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// look fetches the cluster and tells whether the operation has ended.
+// look fetches the cluster and reports whether the operation has ended.
 func (w *watcher) look(ctx context.Context) (bool, error) {
 	err := w.retrier.Try(ctx, func(ctx context.Context) (err error) {
 		w.view, err = w.retrier.Client.Clusters.Get(ctx, w.id)

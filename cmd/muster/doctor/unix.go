@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// othersOwn tells whether root checks files of another user, and returns that user's name or number.
+// othersOwn reports whether root checks files of another user, and returns that user's name or number.
 func othersOwn(info fs.FileInfo) (owner string, other bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || s.Uid == 0 || os.Geteuid() != 0 {

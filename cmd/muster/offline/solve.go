@@ -159,7 +159,7 @@ func brief(d time.Duration) string {
 	return fmt.Sprintf("%d %s", d.Round(unit)/unit, name)
 }
 
-// noLayout tells whether an error is a solver's refusal.
+// noLayout reports whether an error is a solver's refusal.
 func noLayout(err error) bool {
 	var e *app.Error
 	return errors.As(err, &e) && cli.CodeOf(e) == cli.ExitNoLayout

@@ -32,7 +32,7 @@ func (f *changeFlags) declare(cmd *cobra.Command) {
 	flags.BoolVar(&f.allowMoves, "allow-moves", false, "with --from: allow moving services to other nodes")
 }
 
-// asked tells whether a change is requested, rather than a new layout.
+// asked reports whether a change is requested, rather than a new layout.
 func (f *changeFlags) asked(cmd *cobra.Command) bool {
 	return slices.ContainsFunc([]string{"from", "add", "remove", "allow-moves"}, cmd.Flags().Changed)
 }

@@ -153,7 +153,7 @@ func (s *Server) sharesHost(ctx context.Context, spec template.ProviderSpec) str
 
 const sandboxProcess = "process"
 
-// crowded tells whether several tenants share the installation without --tenant-host-access.
+// crowded reports whether several tenants share the installation without --tenant-host-access.
 func (s *Server) crowded(ctx context.Context) bool {
 	names, err := s.Store.TenantNames(ctx)
 	return err == nil && len(names) > 1 && !s.HostAccess

@@ -44,7 +44,7 @@ func (f securityFlags) read(env func(string) (string, bool)) (c securityConfig, 
 	return c, nil
 }
 
-// webPage tells whether a text is an https URL without line breaks.
+// webPage reports whether a text is an https URL without line breaks.
 func webPage(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Scheme == "https" && u.Host != "" && !strings.ContainsAny(text, " \t\r\n")

@@ -262,7 +262,7 @@ const (
 	PlainAdvice = "Serve over TLS (--tls self, or --tls-cert and --tls-key), listen on 127.0.0.1 behind a proxy on this host, or set --trusted-proxies."
 )
 
-// PlainHTTP tells whether other hosts can reach the server without TLS and not through a known proxy.
+// PlainHTTP reports whether other hosts can reach the server without TLS and not through a known proxy.
 func (c *Config) PlainHTTP() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
 	return err == nil && !Loopback(host) && !c.TLS.On() && len(c.SignIn.Proxies) == 0

@@ -15,7 +15,7 @@ import (
 	"muster/app/build"
 )
 
-// refused tells whether an error turns a delivery away: not signed, signed wrongly, or with headers that make no sense.
+// refused reports whether an error turns a delivery away: not signed, signed wrongly, or with headers that make no sense.
 func refused(err error) bool {
 	code := app.CodeOf(err)
 	return code == app.EUnauthorized || code == app.EInvalid

@@ -58,7 +58,7 @@ func (d *Demand) Nova(ctx context.Context, s *Session, f *Findings) {
 	d.Left(f, "MB of memory", func(w Wants) int { return w.MemoryMB }, a.MaxTotalRAMSize, a.TotalRAMUsed)
 }
 
-// Left tells whether enough of something is left; a limit below 0 is none. Of kinds that are looked at for themselves it says only what is left: see Apart.
+// Left reports whether enough of something is left; a limit below 0 is none. Of kinds that are looked at for themselves it says only what is left: see Apart.
 func (d *Demand) Left(f *Findings, what string, of func(Wants) int, limit, used int) {
 	apart := len(d.kinds) > 0
 	if apart {

@@ -100,7 +100,7 @@ func asked(err error) error {
 	return err
 }
 
-// final tells whether an error will be the same when the same is asked again, or whether nothing good can come of the server.
+// final reports whether an error will be the same when the same is asked again, or whether nothing good can come of the server.
 func final(err error) bool {
 	if Expired(err) {
 		return false

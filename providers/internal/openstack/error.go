@@ -31,7 +31,7 @@ func Coded(err error) error {
 	return err
 }
 
-// Absent tells whether an error says that there is no such thing.
+// Absent reports whether an error says that there is no such thing.
 func Absent(err error) bool {
 	return gophercloud.ResponseCodeIs(err, http.StatusNotFound) || app.CodeOf(err) == app.ENotFound
 }
@@ -127,12 +127,12 @@ func contains(text string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// quota tells whether a refusal is about a limit of the project.
+// quota reports whether a refusal is about a limit of the project.
 func quota(kind, message string) bool {
 	return kind == "OverQuota" || contains(message, "quota", "limitexceeded", "limit exceeded", "maximum limit") || contains(message, "maximum number of") && !contains(message, "retries")
 }
 
-// full tells whether a refusal is about room that the cloud does not have.
+// full reports whether a refusal is about room that the cloud does not have.
 func full(kind, message string) bool {
 	return kind == "IpAddressGenerationFailure" || kind == "ExternalIpAddressExhausted" ||
 		contains(message, "no valid host", "no more ip addresses", "not enough hosts", "exhausted all hosts", "no more floating ips", "out of capacity", "insufficient")

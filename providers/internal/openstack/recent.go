@@ -83,7 +83,7 @@ func (o Order) standing(ctx context.Context, s *Session, p Pace) (*Server, error
 	return nil, nil
 }
 
-// undecided tells whether the call that makes a server ended without saying that none was made.
+// undecided reports whether the call that makes a server ended without saying that none was made.
 func undecided(err error) bool {
 	if Expired(err) {
 		return false

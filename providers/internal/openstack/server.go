@@ -60,7 +60,7 @@ const (
 
 var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$`)
 
-// IsID tells whether something may be the id of a server, network, port and so on.
+// IsID reports whether something may be the id of a server, network, port and so on.
 func IsID(id string) bool { return uuid.MatchString(id) }
 
 // Tags are the server's, as they were given.
@@ -73,15 +73,15 @@ func (s *Server) Tags() map[string]string {
 	return tags
 }
 
-// hidden tells whether metadata is no tag: our own word on access, and what Rackspace's automation writes beside it.
+// hidden reports whether metadata is no tag: our own word on access, and what Rackspace's automation writes beside it.
 func hidden(key string) bool {
 	return key == MetaAccess || strings.HasPrefix(key, "rackconnect_") || strings.HasPrefix(key, "rax_") || strings.HasPrefix(key, "rax:")
 }
 
-// WantsFloating tells whether the server is to have a floating IP.
+// WantsFloating reports whether the server is to have a floating IP.
 func (s *Server) WantsFloating() bool { return s.Metadata[MetaAccess] == AccessFloating }
 
-// going tells whether a server is gone, or on its way.
+// going reports whether a server is gone, or on its way.
 func (s *Server) going() bool {
 	return s.gone() || s.TaskState == "deleting" || s.TaskState == "soft-deleting"
 }
@@ -116,7 +116,7 @@ func (s *Server) state() family.MachineState {
 	return family.MachineStarting
 }
 
-// Floats tells whether Nova knows a floating IP of the server.
+// Floats reports whether Nova knows a floating IP of the server.
 func (s *Server) Floats() bool {
 	for _, all := range s.Addresses {
 		if slices.ContainsFunc(all, func(a Address) bool { return a.Type == AccessFloating }) {

@@ -173,7 +173,7 @@ func With[T any](ctx context.Context, s *Sessions, do func(*Session) (T, error))
 	return v, Coded(err)
 }
 
-// Expired tells whether a token was refused: nothing was done then.
+// Expired reports whether a token was refused: nothing was done then.
 func Expired(err error) bool { return gophercloud.ResponseCodeIs(err, http.StatusUnauthorized) }
 
 // open finds the services of the region in the catalog.

@@ -193,7 +193,7 @@ func (c neutron) listFloating(w http.ResponseWriter, r *http.Request) {
 	c.page(w, r, "floatingips", all)
 }
 
-// leads tells whether a floating IP can lead to a port.
+// leads reports whether a floating IP can lead to a port.
 func (c neutron) leads(w http.ResponseWriter, network, id string) bool {
 	p := c.ports[id]
 	switch {

@@ -104,7 +104,7 @@ func Keep(ctx context.Context, z Zone, zone string, m family.Machine) error {
 	return change(ctx, z, all)
 }
 
-// free tells whether a name may be ours: it is, or it has nothing yet.
+// free reports whether a name may be ours: it is, or it has nothing yet.
 func free(name string, tags map[string]string, have, beside []Set) error {
 	foreign := func(what string) error {
 		e := app.Errorf(app.EConflict, "The zone already has %s for %s that belongs to something else.", what, name)
@@ -183,7 +183,7 @@ func Shared(ctx context.Context, z Zone, tags map[string]string) ([]family.Share
 	return out, err
 }
 
-// DropShared removes one of them, where the id is of one; others are left to the member. exists tells whether a machine with all of the tags does:
+// DropShared removes one of them, where the id is of one; others are left to the member. exists reports whether a machine with all of the tags does:
 // its name stays.
 func DropShared(ctx context.Context, z Zone, id string, exists func(tags map[string]string) (bool, error)) (was bool, err error) {
 	name, was := strings.CutPrefix(id, kindRecord+"/")

@@ -11,7 +11,7 @@ func Words(n int) int { return (n + 63) / 64 }
 // New returns an empty set of so many words.
 func New(words int) Set { return make(Set, words) }
 
-// Has tells whether i is a member.
+// Has reports whether i is a member.
 func (s Set) Has(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
 
 // Add makes i a member.
@@ -33,7 +33,7 @@ func (s Set) Clear() {
 	}
 }
 
-// Empty tells whether s has no members.
+// Empty reports whether s has no members.
 func (s Set) Empty() bool {
 	for _, w := range s {
 		if w != 0 {
@@ -90,7 +90,7 @@ func (s Set) Union(t Set) {
 	}
 }
 
-// Intersects tells whether s and t have a member in common.
+// Intersects reports whether s and t have a member in common.
 func (s Set) Intersects(t Set) bool {
 	for i := range s {
 		if s[i]&t[i] != 0 {
@@ -100,7 +100,7 @@ func (s Set) Intersects(t Set) bool {
 	return false
 }
 
-// SubsetOf tells whether all members of s are in t.
+// SubsetOf reports whether all members of s are in t.
 func (s Set) SubsetOf(t Set) bool {
 	for i := range s {
 		if s[i]&^t[i] != 0 {
@@ -110,7 +110,7 @@ func (s Set) SubsetOf(t Set) bool {
 	return true
 }
 
-// Equal tells whether s and t have the same members.
+// Equal reports whether s and t have the same members.
 func (s Set) Equal(t Set) bool {
 	for i := range s {
 		if s[i] != t[i] {
@@ -120,7 +120,7 @@ func (s Set) Equal(t Set) bool {
 	return true
 }
 
-// Within2 tells whether s is inside the union of t and u.
+// Within2 reports whether s is inside the union of t and u.
 func (s Set) Within2(t, u Set) bool {
 	for i := range s {
 		if s[i]&^(t[i]|u[i]) != 0 {
@@ -130,7 +130,7 @@ func (s Set) Within2(t, u Set) bool {
 	return true
 }
 
-// Within tells whether the members of s that are also in t are all in u.
+// Within reports whether the members of s that are also in t are all in u.
 func (s Set) Within(t, u Set) bool {
 	for i := range s {
 		if s[i]&t[i]&^u[i] != 0 {

@@ -59,12 +59,12 @@ func (l Load) Minus(m Load) Load {
 	return l
 }
 
-// Within tells whether l finds room in m.
+// Within reports whether l finds room in m.
 func (l Load) Within(m Load) bool {
 	return l[0] <= m[0] && l[1] <= m[1] && l[2] <= m[2] && l[3] <= m[3]
 }
 
-// Free tells whether nothing is taken that hardware could be short of.
+// Free reports whether nothing is taken that hardware could be short of.
 func (l Load) Free() bool { return l[0] == 0 && l[1] == 0 && l[2] == 0 }
 
 // RoomOn returns how many nodes of a flavor a host can take, and what it has left of all that the flavor does not state.

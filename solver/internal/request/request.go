@@ -29,7 +29,7 @@ func Refuse(code app.Code, reason, field, format string, args ...any) *app.Error
 	return &app.Error{Code: code, Reason: reason, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// Allowed tells whether a type is the one that is wanted, if any is, and among those that are compatible, if they are listed.
+// Allowed reports whether a type is the one that is wanted, if any is, and among those that are compatible, if they are listed.
 func Allowed(name, want string, compatible []string) bool {
 	return (want == "" || name == want) && (len(compatible) == 0 || slices.Contains(compatible, name))
 }

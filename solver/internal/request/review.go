@@ -218,7 +218,7 @@ func (v *reviewer) types(of TypeSort, reason string) {
 	}
 }
 
-// barred tells whether a template allows no node of a hardware type.
+// barred reports whether a template allows no node of a hardware type.
 func (v *reviewer) barred(of TypeSort, name string) bool {
 	if v.t == nil || of.Name != Hardware.Name {
 		return false

@@ -72,7 +72,7 @@ func (v *reviewer) leaveOut(s string) []Repair {
 	return []Repair{{"without " + s, v.replace(s)}}
 }
 
-// Provides tells whether a service is what another one requires.
+// Provides reports whether a service is what another one requires.
 func Provides(c *template.Catalog, service, need string) bool {
 	return service == need || slices.Contains(c.Services[service].Provides, need)
 }

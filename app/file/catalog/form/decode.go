@@ -438,7 +438,7 @@ func (d *Decoder) truth(n *yaml.Node, path string) (value, ok bool) {
 	return false, false
 }
 
-// absent tells whether a value represents no value: null in Coopr's JSON. In our own form a key without a value is
+// absent reports whether a value represents no value: null in Coopr's JSON. In our own form a key without a value is
 // refused instead, since something was probably forgotten.
 func (d *Decoder) absent(n *yaml.Node) bool {
 	return d.Lenient && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"

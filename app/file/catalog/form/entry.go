@@ -104,7 +104,7 @@ func (e *Entry) Spell(path []any) string {
 	return words
 }
 
-// Find also tells whether the path was followed to its end.
+// Find also reports whether the path was followed to its end.
 func (e *Entry) Find(path []any) (place *yaml.Node, words string, found bool) {
 	n, place := e.Node, e.Node
 	lost := false

@@ -40,7 +40,7 @@ type personFieldDoc struct {
 	Secret   bool             `yaml:"secret" doc:"Whether to hide the value and keep it out of logs. Text only."`
 }
 
-// asksPerson tells whether a mapping says that a person carries the action out.
+// asksPerson reports whether a mapping says that a person carries the action out.
 func asksPerson(n *yaml.Node) bool {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == "person" {

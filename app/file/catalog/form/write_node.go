@@ -84,7 +84,7 @@ func keysOf(v reflect.Value) map[string]bool {
 	return keys
 }
 
-// nothing tells whether a field need not be written.
+// nothing reports whether a field need not be written.
 func nothing(v reflect.Value) bool {
 	if s, ok := v.Interface().(spelled); ok && s.isSaid() {
 		return false
@@ -246,7 +246,7 @@ func textNode(s string) *yaml.Node {
 // oldTruth are words that older readers of YAML take for true or false.
 var oldTruth = map[string]bool{"y": true, "n": true, "yes": true, "no": true, "on": true, "off": true}
 
-// blocks tells whether a text of several lines can stand as a block and comes back as it was.
+// blocks reports whether a text of several lines can stand as a block and comes back as it was.
 func blocks(s string) bool {
 	if strings.HasPrefix(s, " ") || strings.HasPrefix(s, "\n") || strings.HasPrefix(s, "\t") || !standsBare(s) || strings.Trim(s, "\n") == "" {
 		return false
@@ -259,7 +259,7 @@ func blocks(s string) bool {
 	return true
 }
 
-// standsBare tells whether a text has only what YAML lets stand as it is.
+// standsBare reports whether a text has only what YAML lets stand as it is.
 func standsBare(s string) bool {
 	if !utf8.ValidString(s) {
 		return false

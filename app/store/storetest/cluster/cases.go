@@ -22,6 +22,6 @@ var Cases = kit.Cases(newTest, []struct {
 	{"logs of an old attempt are dropped", (*storeTest).logs},
 	{"old events and logs are forgotten", (*storeTest).retention},
 	{"a request with a key is carried out once", (*storeTest).once},
-	{"bells are rung once, and again when lost", (*storeTest).dispatches},
+	{"queue messages are sent once, and again when lost", (*storeTest).dispatches},
 	{"a home shows what is one's own", (*storeTest).home},
 })

@@ -87,33 +87,33 @@ func (t *storeTest) dispatches() {
 	dispatches, err := t.Store.Undispatched(t.Ctx, 10)
 	t.Must(err)
 	if len(dispatches) != 2 || dispatches[0].Attempt != 1 || dispatches[0].Tenant != kit.Tenant {
-		t.Fatalf("bells %+v, want one for each node", dispatches)
+		t.Fatalf("queue messages %+v, want one for each node", dispatches)
 	}
 	t.Must(t.Store.MarkDispatched(t.Ctx, dispatches, t.Clock.Now()))
 	again, err := t.Store.Undispatched(t.Ctx, 10)
 	t.Must(err)
 	if len(again) != 0 {
-		t.Fatalf("%+v would be rung twice", again)
+		t.Fatalf("%+v would be sent twice", again)
 	}
 	t.Clock.Move(time.Second)
 	unclaimed, err := t.Store.UnclaimedByTenant(t.Ctx, t.Clock.Now())
 	t.Must(err)
 	if len(unclaimed) != 1 || unclaimed[kit.Tenant] != 2 {
-		t.Errorf("unheard %v, want two bells of the tenant", unclaimed)
+		t.Errorf("unheard %v, want two queue messages of the tenant", unclaimed)
 	}
 	n, err := t.Store.Redispatch(t.Ctx, "another", t.Clock.Now())
 	t.Must(err)
 	if n != 0 {
-		t.Errorf("%d bells of another tenant, want none", n)
+		t.Errorf("%d queue messages of another tenant, want none", n)
 	}
 	n, err = t.Store.Redispatch(t.Ctx, "", t.Clock.Now())
 	t.Must(err)
 	if n != 2 {
-		t.Errorf("%d bells are lost, want 2", n)
+		t.Errorf("%d queue messages are lost, want 2", n)
 	}
 	select {
 	case <-t.Store.Committed():
 	default:
-		t.Error("no one was notified that there is something to ring")
+		t.Error("no one was notified that there is something to send")
 	}
 }

@@ -172,7 +172,7 @@ func (t *storeTest) clockSetBack() {
 	n, err = t.Store.Redispatch(t.Ctx, "", t.Clock.Now())
 	t.Must(err)
 	if n != 2 {
-		t.Errorf("%d bells of another day are rung again, want 2", n)
+		t.Errorf("%d queue messages of another day are sent again, want 2", n)
 	}
 }
 

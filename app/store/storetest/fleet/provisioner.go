@@ -172,7 +172,7 @@ func (t *storeTest) except() {
 	t.Must(err)
 	t.Must(t.Store.MarkDispatched(t.Ctx, dispatches, now))
 	if !queued(nil, now) || queued(nil, now.Add(-time.Second)) {
-		t.Error("a bell that was just rung is not late")
+		t.Error("a queue message that was just rung is not late")
 	}
 	q := execution.ClaimQuery{Worker: app.WorkerID{Tenant: kit.Tenant, Name: "w"}, Now: now, For: execution.ClaimFor, Most: 5}
 	for _, c := range []struct {

@@ -26,7 +26,7 @@ func (t *storeTest) cancel() {
 	dispatches, err := t.Store.Undispatched(t.Ctx, 10)
 	t.Must(err)
 	if len(dispatches) != 0 {
-		t.Errorf("bells %+v are rung for a cancelled operation", dispatches)
+		t.Errorf("queue messages %+v are sent for a cancelled operation", dispatches)
 	}
 	_, err = t.TryControl(op.ID, app.ControlCancel, "")
 	t.Code(err, app.EConflict)
@@ -102,7 +102,7 @@ func (t *storeTest) pause() {
 	dispatches, err := t.Store.Undispatched(t.Ctx, 10)
 	t.Must(err)
 	if len(dispatches) != 0 {
-		t.Errorf("%d bells are rung for a paused operation", len(dispatches))
+		t.Errorf("%d queue messages are sent for a paused operation", len(dispatches))
 	}
 	t.Status("web-1", app.ClusterPending, app.OperationPaused)
 	_, err = t.TryControl(op.ID, app.ControlPause, "")
@@ -114,7 +114,7 @@ func (t *storeTest) pause() {
 	dispatches, err = t.Store.Undispatched(t.Ctx, 10)
 	t.Must(err)
 	if len(dispatches) != 2 {
-		t.Errorf("%d bells are rung after the resume, want one for each node", len(dispatches))
+		t.Errorf("%d queue messages are sent after the resume, want one for each node", len(dispatches))
 	}
 	t.Drain()
 	if o := t.Operation("web-1", op.ID); o.Status != app.OperationSucceeded {

@@ -30,8 +30,8 @@ type gauges struct {
 
 func newGauges(all []observe.Gauging) *gauges {
 	g := &gauges{all: all, descs: map[*observe.Metric]*prometheus.Desc{}, kept: levelsKept,
-		failed: prometheus.NewDesc("muster_scrape_errors", "1 if a query for gauges failed at the last scrape: its gauges are missing.", []string{"question"}, nil),
-		took:   prometheus.NewDesc("muster_scrape_seconds", "Duration of a query for gauges at the last scrape.", []string{"question"}, nil)}
+		failed: prometheus.NewDesc("muster_scrape_errors", "1 if a query for gauges failed at the last scrape: its gauges are missing.", []string{"metric"}, nil),
+		took:   prometheus.NewDesc("muster_scrape_seconds", "Duration of a query for gauges at the last scrape.", []string{"metric"}, nil)}
 	for _, q := range all {
 		for _, m := range q.Metrics {
 			g.descs[m] = prometheus.NewDesc(m.Name, m.Help, m.Labels, nil)

@@ -40,7 +40,7 @@ func TestWhatIsCountedIsShown(t *testing.T) {
 	m.Add(observe.MetricStreams, 2)
 	m.Add(observe.MetricStreams, -1)
 	expect(t, shown(t, m), `muster_steps_total{action="create",code="ok"} 2`, `muster_step_seconds_bucket{action="create",result="ok",le="5"} 1`,
-		`muster_live_streams 1`, `muster_build_info{go_version="go1",version="1.2"} 1`, `muster_outbox_rings_total 0`)
+		`muster_event_streams 1`, `muster_build_info{go_version="go1",version="1.2"} 1`, `muster_queue_messages_sent_total 0`)
 }
 
 // Names are those that Prometheus's own conventions ask for, and none is there twice.
@@ -89,15 +89,15 @@ func TestABrokenManualStepLeavesTheRest(t *testing.T) {
 		}),
 		level(observe.LevelOutbox, func(context.Context) ([]observe.Reading, error) { return nil, errors.New("the database is away") }),
 		level(observe.LevelSlots, func(context.Context) ([]observe.Reading, error) { <-hang; return nil, nil }),
-		level(observe.LevelMoney, func(context.Context) ([]observe.Reading, error) { panic("a bug") }),
+		level(observe.LevelCost, func(context.Context) ([]observe.Reading, error) { panic("a bug") }),
 		level(observe.LevelOrphans, func(context.Context) ([]observe.Reading, error) { // labels that are not the metric's
 			return []observe.Reading{{Metric: observe.LevelOrphans, Value: 1}}, nil
 		}),
 	}})
 	for range 3 {
-		expect(t, shown(t, m), `muster_queue_oldest_seconds 12`, `muster_scrape_errors{question="muster_queue_oldest_seconds"} 0`,
-			`muster_scrape_errors{question="muster_outbox_bells"} 1`, `muster_scrape_errors{question="muster_slots"} 1`,
-			`muster_scrape_errors{question="muster_cost_per_hour"} 1`, `muster_scrape_errors{question="muster_orphans"} 1`)
+		expect(t, shown(t, m), `muster_queue_oldest_seconds 12`, `muster_scrape_errors{metric="muster_queue_oldest_seconds"} 0`,
+			`muster_scrape_errors{metric="muster_outbox_messages"} 1`, `muster_scrape_errors{metric="muster_slots"} 1`,
+			`muster_scrape_errors{metric="muster_cost_per_hour"} 1`, `muster_scrape_errors{metric="muster_orphans"} 1`)
 	}
 	if asked != 1 {
 		t.Errorf("it was asked %d times", asked)

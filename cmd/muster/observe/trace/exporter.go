@@ -136,7 +136,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (after time.Duration, 
 	return final, err
 }
 
-// untrusted tells whether one side rejects the other's certificate, or doesn't use TLS. Only a changed setting or certificate fixes that.
+// untrusted reports whether one side rejects the other's certificate, or doesn't use TLS. Only a changed setting or certificate fixes that.
 func untrusted(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	var header tls.RecordHeaderError
