@@ -8,7 +8,7 @@ func (o Operation) MayAcceptPartial(latest bool) error {
 	case !latest:
 		return &Error{Code: EConflict, Reason: "not_the_latest", Message: "A later operation has changed the cluster.", Hint: "See the latest operation."}
 	case o.Status != OperationFailed:
-		e := PartialUnacceptable("", "The %s %s, so there's no partial result to accept.", o.Kind.Text(), States[o.Status]).(*Error)
+		e := AsError(PartialUnacceptable("", "The %s %s, so there's no partial result to accept.", o.Kind.Text(), States[o.Status]))
 		if o.Status == OperationRunning || o.Status == OperationPaused {
 			e.Hint = "Wait until the operation finishes. The missing machines may still be created."
 		}

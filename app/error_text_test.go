@@ -88,9 +88,9 @@ func TestPlainError(t *testing.T) {
 		{strictYAML("sise: 1\n"), `line 1: unknown field "sise"`},
 		{strictYAML("size: 1\nsize: 2\n"), `line 2: "size" is set twice, first on line 1`},
 		{strictYAML("a: b: c\n"), "mapping values are not allowed in this context"},
-		{errOf(url.Parse(":x")), `":x" isn't a complete address: start with https:// or http://`},
-		{errOf(url.Parse("127.0.0.1:80/x")), `"127.0.0.1:80/x" isn't a valid address: start with https:// or http://`},
-		{errOf(url.Parse("http://a:b/")), `"http://a:b/" isn't a valid address: invalid port ":b" after host`},
+		{errOf(url.Parse(":x")), `":x" isn't a complete address: start with https:// or http://`},                      //nolint:staticcheck // invalid on purpose
+		{errOf(url.Parse("127.0.0.1:80/x")), `"127.0.0.1:80/x" isn't a valid address: start with https:// or http://`}, //nolint:staticcheck // invalid on purpose
+		{errOf(url.Parse("http://a:b/")), `"http://a:b/" isn't a valid address: invalid port ":b" after host`},         //nolint:staticcheck // invalid on purpose
 		{errOf(net.Listen("tcp", "nonsense")), "nonsense has no port: use HOST:PORT, such as 127.0.0.1:8080"},
 		{errOf(net.Listen("tcp", "127.0.0.1:nonsense")), "nonsense isn't a port: use a number from 0 to 65535"},
 		{errOf(net.Listen("tcp", "127.0.0.1:99999")), "99999 isn't a port: use a number from 0 to 65535"},

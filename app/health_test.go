@@ -193,7 +193,7 @@ func TestHealthCheckIsExpanded(t *testing.T) {
 		"long command": {template.HealthCheck{Command: "a\nb"}, "command a …"},
 	} {
 		got, err := tc.check.Expand(cluster, n, config)
-		text := ""
+		var text string
 		if err != nil {
 			text = app.AsError(err).Message
 		} else {

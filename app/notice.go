@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"time"
 )
 
@@ -53,17 +52,6 @@ type Notice struct {
 	About      Subject `json:"-"`
 	Act        Subject `json:"-"`
 	ActionName string  `json:"-"`
-}
-
-// noticeStore keeps notices until they are delivered.
-type noticeStore interface {
-	// Notify writes a notice by itself, for what another transaction doesn't notify.
-	Notify(ctx context.Context, n Notice) error
-	// Notices returns those of a tenant after a number, oldest first, at most limit.
-	Notices(ctx context.Context, tenant string, after int64, limit int) ([]Notice, error)
-	// NoticesFor returns those of a tenant before a number, newest first; before 0 is from the newest on. With a reader only
-	// those that name it or one of the groups.
-	NoticesFor(ctx context.Context, tenant string, r *NoticeReader, before int64, limit int) ([]Notice, error)
 }
 
 // NoticeReader is who reads what is meant for it.

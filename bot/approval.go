@@ -209,7 +209,7 @@ func (rs requests) reviewSubmit(ctx context.Context, r request, f Form) (Submitt
 		if text := first(f.Values["size"]); text != "" {
 			size, err := strconv.Atoi(text)
 			if err != nil {
-				return Submitted{Errors: map[string]string{"size": "Enter a number of nodes."}}, nil
+				return Submitted{Errors: map[string]string{"size": "Enter a number of nodes."}}, nil //nolint:nilerr // shown at the field
 			}
 			v.Conditions.Size = size
 		}

@@ -30,7 +30,6 @@ type stub struct {
 	deleted  []string
 	refuse   error
 	catalog  *template.Catalog
-	extended []template.LeaseRequest
 	resumed  []int64
 	undone   []string
 	homes    []chat.Home

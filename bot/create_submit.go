@@ -79,7 +79,7 @@ func (cr *creates) complain(ctx context.Context, r request, c *createForm, plan 
 	}
 	s.Late = &m
 	if c.errors[""] != nil {
-		return Submitted{Modal: &m}, nil
+		return Submitted{Modal: &m}, nil //nolint:nilerr // shown in the modal
 	}
 	s.Errors = map[string]string{}
 	for field, e := range c.errors {

@@ -47,7 +47,7 @@ func (v voice) terms(q cluster.Request) []string {
 }
 
 // reviewOf parses a request's number and a reason.
-func (r request) reviewOf(name string) (id int64, reason string, err error) {
+func (r request) reviewOf() (id int64, reason string, err error) {
 	if len(r.words) == 0 {
 		return 0, "", r.usage()
 	}
@@ -64,7 +64,7 @@ func (r request) reviewOf(name string) (id int64, reason string, err error) {
 
 // approveAsk shows the request first, so that people see what they approve.
 func (rs requests) approveAsk(ctx context.Context, r request) (Answer, error) {
-	id, reason, err := r.reviewOf("approve")
+	id, reason, err := r.reviewOf()
 	if err != nil {
 		return Answer{}, err
 	}
@@ -153,7 +153,7 @@ func requestButtons(q cluster.Request, reader app.Actor, reason string) (list []
 }
 
 func (rs requests) deny(ctx context.Context, r request) (Answer, error) {
-	id, reason, err := r.reviewOf("deny")
+	id, reason, err := r.reviewOf()
 	if err != nil {
 		return Answer{}, err
 	}

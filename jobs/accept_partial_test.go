@@ -125,7 +125,7 @@ func TestCreateGoesOnWithTheMachinesThatCame(t *testing.T) {
 			t.Errorf("%s wasn't reconfigured; effects since:\n%s", n.Name, strings.Join(all[len(before):], "\n"))
 		}
 	}
-	if u := v.Backfill; u == nil || u.Target != 5 || u.Off || u.NextAt.Sub(time.Now()) < 9*time.Minute {
+	if u := v.Backfill; u == nil || u.Target != 5 || u.Off || time.Until(u.NextAt) < 9*time.Minute {
 		t.Errorf("the backfill is %+v", u)
 	}
 
@@ -307,7 +307,7 @@ func TestGrowthGoesOnWithTheMachinesThatCame(t *testing.T) {
 	v = e.goesOn(v.ID)
 	e.want(v, app.ClusterActive)
 	if u := v.Backfill; v.Size != 4 || e.machines() != 4 || u == nil || u.Target != 6 || u.Tries != 1 || !strings.Contains(u.Note, "failed") ||
-		u.NextAt.Sub(time.Now()) < 19*time.Minute {
+		time.Until(u.NextAt) < 19*time.Minute {
 		t.Fatalf("size %d, %d machines, backfill %+v", v.Size, e.machines(), u)
 	}
 

@@ -22,8 +22,8 @@ import (
 
 // waits counts the waits for cancels that are open, and how many began.
 type waits struct {
-	next                  http.Handler
-	open, most, all, lost atomic.Int32
+	next            http.Handler
+	open, most, all atomic.Int32
 }
 
 func (w *waits) ServeHTTP(rw http.ResponseWriter, r *http.Request) {

@@ -385,7 +385,7 @@ func TestUnconfirmedMachineIsReplaced(t *testing.T) {
 					t.Log(err)
 				}
 				_, _ = l.attempt(t, 2*time.Second+killed%time.Second) // and its successor soon after it has begun
-				for done, err := false, error(nil); !done; {
+				for done, err := false, error(nil); !done; {          //nolint:wastedassign // declares it for the loop
 					if done, err = l.attempt(t, 0); done && err != nil {
 						t.Fatal(err)
 					}

@@ -65,7 +65,7 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	schema.Schema(reflect.TypeFor[usage.Usage](), true, "")         // which usageForms refers to
 	schema.Schema(reflect.TypeFor[inventory.Inventory](), true, "") // which inventoryForm refers to
 
-	api.UseMiddleware(p.boundTime, p.bearer(api), p.tagged, p.matching, p.repeatable)
+	api.UseMiddleware(p.boundTime, p.bearer(), p.tagged, p.matching, p.repeatable)
 	return api
 }
 
@@ -85,7 +85,7 @@ func (p *Portal) boundTime(ctx huma.Context, next func(huma.Context)) {
 }
 
 // bearer authenticates by token.
-func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
+func (p *Portal) bearer() func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		if len(ctx.Operation().Security) == 0 {
 			r, w := humachi.Unwrap(ctx)

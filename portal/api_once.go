@@ -63,7 +63,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 		// The client may be gone, but the result must be stored.
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx.Context()), onceTime)
 		defer cancel()
-		err := error(nil)
+		var err error
 		if rec.status >= 200 && rec.status < 300 {
 			err = kept.EndOnce(after, k, app.KeptAnswer{Status: rec.status, ContentType: rec.kind, Body: rec.out.Bytes(), Took: took.List()})
 		} else {

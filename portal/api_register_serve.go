@@ -262,7 +262,7 @@ func (o *restOperation) fill(v reflect.Value) {
 func (in *incoming) resolve() {
 	in.found.Errors = append(in.found.Errors, in.input.Addr().Interface().(huma.Resolver).Resolve(in.ctx)...)
 	for _, err := range slices.Backward(in.found.Errors) {
-		if s, ok := err.(huma.StatusError); ok {
+		if s, ok := errors.AsType[huma.StatusError](err); ok {
 			in.status = s.GetStatus()
 			return
 		}

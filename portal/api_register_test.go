@@ -93,7 +93,7 @@ type twinListInput struct {
 	Must   string     `header:"X-Must" required:"true"`
 	Number int        `header:"X-Number" maximum:"9"`
 	Accept string     `header:"Accept" hidden:"true"`
-	secret string
+	secret string     //nolint:unused // such fields are passed over
 }
 
 type TwinPath struct {

@@ -23,7 +23,7 @@ func repeatedKey(text []byte) error {
 	for {
 		token, err := dec.Token()
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // the decoder of the request reports it
 		}
 		top := len(open) - 1
 		switch t := token.(type) {

@@ -84,7 +84,7 @@ func (p *Portal) rescue(next http.Handler) http.Handler {
 			if cause == nil {
 				return
 			}
-			if cause == http.ErrAbortHandler {
+			if cause == http.ErrAbortHandler { //nolint:errorlint // net/http compares the same way
 				panic(cause)
 			}
 			p.Log.ErrorContext(r.Context(), "panic", "cause", cause, "path", r.URL.Path, "request", q.Id, "stack", string(debug.Stack()))

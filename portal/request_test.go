@@ -45,7 +45,6 @@ type fullSite struct {
 	catalog *template.Catalog
 	clock   *clock
 	sites   map[string]*testSite // by user
-	p       *Portal
 }
 
 func newFullSite(t *testing.T) *fullSite {

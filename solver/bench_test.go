@@ -58,8 +58,6 @@ func ring(services, least int) func() *template.Catalog {
 	return func() *template.Catalog { return solvertest.Ring(services, least) }
 }
 
-func someOf(r *rand.Rand, names []string, n int) []string { return solvertest.Some(r, names, n) }
-
 func random(low, lowSpread, high, highSpread int) func(*rand.Rand) template.ServiceConstraint {
 	return solvertest.Bounds(low, lowSpread, high, highSpread)
 }

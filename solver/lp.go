@@ -54,7 +54,7 @@ func (o *oracle) linear(part bitset.Set, need []int, n int) (verdict, bitset.Set
 			}
 			continue
 		}
-		blocks, worth, core := o.dearest(part, l, prices)
+		blocks, worth, core := o.dearest(l, prices)
 		var total int64
 		for i, b := range l.rows {
 			total += int64(need[b]) * units(prices[i])
@@ -176,7 +176,7 @@ func units(price float64) int64 { return int64(math.Max(0, price) * float64(scal
 
 // dearest finds the set with the greatest sum of prices. blocks is nil where none costs noticeably more than one node;
 // worth is then a bound all the same. core holds the blocks that have a price.
-func (o *oracle) dearest(part bitset.Set, l *program, prices []float64) (blocks bitset.Set, worth int64, core bitset.Set) {
+func (o *oracle) dearest(l *program, prices []float64) (blocks bitset.Set, worth int64, core bitset.Set) {
 	core = bitset.New(o.f.words)
 	for i, b := range l.rows {
 		if o.price.weight[b] = units(prices[i]); o.price.weight[b] > 0 {

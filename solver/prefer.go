@@ -142,12 +142,11 @@ func (m *mixer) spreadFrom(size int64, final func([]use) bool) *answer {
 	}
 	rows, most, again := len(m.rows), m.most, -load.Endless
 	for {
-		least := int64(0)
 		b := m.decide(m.start(), goal{over: size}, math.Inf(1))
 		if b.best == nil || m.w.ended {
 			return nil
 		}
-		least = int64(b.limit)
+		least := int64(b.limit)
 		if least == 0 && len(m.rows) == rows {
 			m.most, m.warm = size-1, nil
 		} else if len(m.rows) == rows {

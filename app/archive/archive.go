@@ -163,7 +163,7 @@ func (s Source) walk(ctx context.Context, top string, each func(entry, io.Reader
 }
 
 func notAnArchive(err error) error {
-	e := invalid("The file isn't a readable archive.", "Use a tar, tar.gz or zip file.").(*app.Error)
+	e := app.AsError(invalid("The file isn't a readable archive.", "Use a tar, tar.gz or zip file."))
 	e.Err = err
 	return e
 }
@@ -263,7 +263,7 @@ func (w *walker) broken(err error) error {
 	if errors.Is(err, errTooMuch) {
 		return w.tooLarge()
 	}
-	bad := invalid("The archive is truncated or damaged.", "Create the archive again.").(*app.Error)
+	bad := app.AsError(invalid("The archive is truncated or damaged.", "Create the archive again."))
 	bad.Err = err
 	return bad
 }

@@ -131,13 +131,13 @@ func (a *Hooks) BuildSystems() []System {
 	return a.Systems.Systems()
 }
 
-func (a *Hooks) buildSystem(name string) (System, bool) {
+func (a *Hooks) buildSystem(name string) System {
 	for _, s := range a.BuildSystems() {
 		if s.Name == name {
-			return s, true
+			return s
 		}
 	}
-	return System{}, false
+	return System{}
 }
 
 // BuildHooks lists the build hooks of the tenant by name.
@@ -212,7 +212,7 @@ func (a *Hooks) SaveBuildHook(ctx context.Context, actor app.Actor, r BuildHookR
 			return SavedBuildHook{}, err
 		}
 	}
-	system, _ := a.buildSystem(cmp.Or(was.System, c.System))
+	system := a.buildSystem(cmp.Or(was.System, c.System))
 	c.New = newBuildSecret(system)
 	if r.Rotate {
 		c.Secret = c.New
@@ -276,7 +276,7 @@ func (a *Hooks) CheckBuildHook(ctx context.Context, actor app.Actor, r BuildHook
 	if !fresh && r.System != "" && r.System != was.System {
 		return wrong("system", "A hook's build system can't be changed.", "Create another hook, and delete this one.")
 	}
-	s, _ := a.buildSystem(system)
+	s := a.buildSystem(system)
 	if r.Owner != nil {
 		*r.Owner = strings.TrimSpace(*r.Owner)
 		if err := checkBuildOwner(ctx, actor, *r.Owner, users); err != nil {
@@ -352,7 +352,7 @@ func (a *Hooks) buildOwner(ctx context.Context, h BuildHook) (owner app.Actor, w
 	owner = u.Actor()
 	owner.Via, owner.Token = app.ViaHook, "build hook "+h.Name
 	if owner.Authorize("Ask") != nil {
-		return owner, fmt.Sprintf("Its owner %s is no longer allowed to create clusters.", h.Owner), nil
+		return owner, fmt.Sprintf("Its owner %s is no longer allowed to create clusters.", h.Owner), nil //nolint:nilerr // the sentence is the result
 	}
 	return owner, "", nil
 }

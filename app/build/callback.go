@@ -61,7 +61,7 @@ func (c Callback) Line(now time.Time) string {
 	if c.Status > 0 {
 		tries += fmt.Sprintf(", status %d", c.Status)
 	}
-	words := ""
+	var words string
 	switch {
 	case c.Outcome == webhook.DeliveryMade:
 		words = "delivered after " + tries

@@ -127,7 +127,7 @@ func (a *Reconciler) reconcileBuild(ctx context.Context, d DueBuild, now time.Ti
 			return true, err
 		}
 	case app.BuildCreating, app.BuildReady:
-		err = a.followBuild(ctx, d, &b, now)
+		err = a.followBuild(ctx, &b, now)
 	}
 	if err == nil && b.State == app.BuildEnding {
 		err = a.releaseBuild(ctx, d, &b, now)
@@ -280,7 +280,7 @@ func (a *Reconciler) askedFor(ctx context.Context, d DueBuild, b *Build, now tim
 }
 
 // followBuild looks at a build's cluster.
-func (a *Reconciler) followBuild(ctx context.Context, d DueBuild, b *Build, now time.Time) error {
+func (a *Reconciler) followBuild(ctx context.Context, b *Build, now time.Time) error {
 	c, err := a.Store.Cluster(ctx, b.Tenant, b.Cluster)
 	if err != nil {
 		return err

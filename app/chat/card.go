@@ -166,7 +166,8 @@ func (a *Cards) ChatProgress(ctx context.Context, c Card) (p Progress, err error
 	if p.Operation.Status != app.OperationFailed {
 		return p, nil
 	}
-	for _, s := range open.Failures {
+	if len(open.Failures) > 0 {
+		s := open.Failures[0]
 		s.Error = m.Hide(s.Error)
 		p.Failed = &s
 		lines, err := a.Store.Logs(ctx, c.Tenant, c.Cluster, cluster.LogFilter{Operation: c.Operation, Step: s.ID, Tail: true, Limit: failureLines})

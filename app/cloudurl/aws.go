@@ -46,8 +46,8 @@ func (p *Params) AWS(ctx context.Context) (aws.Config, error) {
 	}
 	if endpoint != "" {
 		// The newer setting for endpoints has no host names that stay as they are.
-		conf.EndpointResolverWithOptions = aws.EndpointResolverWithOptionsFunc(func(_, region string, _ ...any) (aws.Endpoint, error) {
-			return aws.Endpoint{PartitionID: "aws", URL: endpoint, SigningRegion: region, HostnameImmutable: immutable}, nil
+		conf.EndpointResolverWithOptions = aws.EndpointResolverWithOptionsFunc(func(_, region string, _ ...any) (aws.Endpoint, error) { //nolint:staticcheck // see above
+			return aws.Endpoint{PartitionID: "aws", URL: endpoint, SigningRegion: region, HostnameImmutable: immutable}, nil //nolint:staticcheck // see above
 		})
 	}
 	if c, ok := conf.HTTPClient.(*awshttp.BuildableClient); ok {

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -84,12 +83,6 @@ type NewOperation struct {
 type Secrets struct {
 	PublicKey  string
 	PrivateKey []byte
-}
-
-// lossStore notes of clusters that machines of them are gone; see OrphanStore.MarkFound in app/fleet for the way back.
-type lossStore interface {
-	// MarkLost sets an active cluster to failed with a message, because machines of it are gone. One that is asleep stays so; its owner is notified.
-	MarkLost(ctx context.Context, tenant, cluster, message string, now time.Time) error
 }
 
 // HardwareFallback lets the machine of a node be of other hardware. It is not taken by operations that make no nodes, nor where a quota does not

@@ -134,7 +134,8 @@ func (f *waitFacts) why(s app.Step, rows WaitingRows) Wait {
 			w.Reason, w.Text = WaitTurn, "About to be queued."
 		}
 	case app.StepAsked:
-		w.Reason, w.Text, w.Until = f.asked(s)
+		w.Reason = WaitPerson
+		w.Text, w.Until = f.asked(s)
 	case app.StepQueued:
 		w.Position = f.position(rows.Place[s.Index])
 		if w.Reason, w.Text = f.queued(s.Action); w.Reason == WaitTurn {
@@ -147,17 +148,17 @@ func (f *waitFacts) why(s app.Step, rows WaitingRows) Wait {
 }
 
 // asked says whom a step waits for, until when, and what that person is asked.
-func (f *waitFacts) asked(s app.Step) (WaitReason, string, time.Time) {
+func (f *waitFacts) asked(s app.Step) (string, time.Time) {
 	for _, q := range f.questions {
 		if q.Index == s.Index {
 			then := "then the step fails"
 			if q.Person.GoesOn() {
 				then = "then the step continues automatically"
 			}
-			return WaitPerson, fmt.Sprintf("Waiting for %s; %s left, %s: %s", q.whoInWords(), humanize.Duration(max(0, q.Until.Sub(f.now))), then, q.Person.Ask), q.Until
+			return fmt.Sprintf("Waiting for %s; %s left, %s: %s", q.whoInWords(), humanize.Duration(max(0, q.Until.Sub(f.now))), then, q.Person.Ask), q.Until
 		}
 	}
-	return WaitPerson, "Waiting for an answer to a manual step.", time.Time{}
+	return "Waiting for an answer to a manual step.", time.Time{}
 }
 
 // needsText names the steps that one waits for.

@@ -106,7 +106,6 @@ func (a *Waits) knownPart(ctx context.Context, o app.Operation, f WaitingFilter,
 type waitFacts struct {
 	now       time.Time
 	op        app.Operation
-	pausedBy  string
 	before    *app.Operation     // that it waits for
 	questions []ManualStep       // that are open
 	overdue   *operation.Overdue // nil: a person decides when it continues

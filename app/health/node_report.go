@@ -1,7 +1,6 @@
 package health
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -43,13 +42,6 @@ func (r *NodeReport) Bounded() *NodeReport {
 		out.Checks = append(out.Checks, c)
 	}
 	return out
-}
-
-// nodeReportStore returns the latest report of each node, as a Finish brought it.
-type nodeReportStore interface {
-	// NodeReports returns the reports of a cluster's nodes that are not gone, in number order, or of one node where one is named;
-	// none is an empty list.
-	NodeReports(ctx context.Context, tenant, cluster, node string, limit int) ([]NodeReport, error)
 }
 
 // MaxNodeReports is how many reports are listed at once.

@@ -120,7 +120,7 @@ func (g *Guard) CheckURL(u *url.URL) error {
 	}
 	a, err := literal(u.Hostname())
 	if err != nil {
-		return nil // a name, which is looked at when it is spoken to
+		return nil //nolint:nilerr // a name, which is looked at when it is spoken to
 	}
 	if err := g.check(a.Unmap().String(), a, plain); err != nil {
 		e := *app.AsError(err)

@@ -69,13 +69,13 @@ func TestDiffOfAClusterThatGrew(t *testing.T) {
 
 func TestUpdatedClusterGrowsAndShrinks(t *testing.T) {
 	f := newWithWorker(t)
-	v := f.Shop(3, map[string]any{"extra": "x"})
+	f.Shop(3, map[string]any{"extra": "x"})
 	p, _ := f.Carried(cluster.Update{Kind: app.OperationResize, Size: 5})
 	f.Want("growth", harness.WorkOf(p), "n2.lb reload, n3.web reload, n4 new, n5 new")
 	if p.Before != (cluster.Figures{Nodes: 3, CostPerHour: 1.5, Currency: "USD"}) || p.After != (cluster.Figures{Nodes: 5, CostPerHour: 2.5, Currency: "USD"}) {
 		t.Errorf("from %+v to %+v", p.Before, p.After)
 	}
-	v = f.See("shop")
+	v := f.See("shop")
 	f.Want("nodes", nodesOf(v), "n1: db, n2: lb, n3: web, n4: web, n5: web")
 	if v.Size != 5 || v.CostPerHour != 2.5 {
 		t.Errorf("size %d, %v an hour", v.Size, v.CostPerHour)

@@ -74,7 +74,7 @@ func (n RequiredApproval) Missing() string {
 
 // Who says whose approval counts: "from the group finance".
 func (n RequiredApproval) Who() string {
-	who := ""
+	var who string
 	switch {
 	case n.Group != "" && n.Role != "":
 		who = fmt.Sprintf("from the group %s or %ss", n.Group, n.Role)

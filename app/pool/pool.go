@@ -77,9 +77,6 @@ type Machine struct {
 	Price      float64   `json:"price_per_hour"`
 }
 
-// standing reports whether the machine is, or may be, there and the pool's.
-func (m Machine) standing() bool { return m.State != StateAssigned && m.State != StateGone }
-
 // View is a pool with its machines, the oldest first; those that are handed out or gone are only counted.
 type View struct {
 	Pool

@@ -221,7 +221,7 @@ func (t *poolTurn) refill(ctx context.Context) error {
 	}
 	if t.specErr != nil {
 		t.fail(t.specErr)
-		return nil
+		return nil //nolint:nilerr // recorded with the pool
 	}
 	if t.now.Before(t.RetryAt) {
 		return nil

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -192,19 +191,6 @@ type Due struct {
 	Schedule Schedule
 	Since    time.Time // what came until then was done or left out
 	Due      time.Time // as it is in the store
-}
-
-// scheduleStore keeps when clusters go to sleep and wake.
-type scheduleStore interface {
-	// ClusterSchedule returns that of a cluster; the zero one where it has none.
-	ClusterSchedule(ctx context.Context, tenant, cluster string) (ClusterSchedule, error)
-	// SetSchedule writes one in place of what was there; without times it takes it away.
-	SetSchedule(ctx context.Context, c Change) error
-	// DueSchedules returns those of live clusters, of all tenants, of which something is to be done by now.
-	DueSchedules(ctx context.Context, now time.Time, limit int) ([]Due, error)
-	// MoveSchedule notes that what came until a moment was done or left out, when to look again, and people's notice (Kind "" for
-	// nothing). It is false, and nothing happens, where someone else was faster.
-	MoveSchedule(ctx context.Context, d Due, until, due time.Time, n app.Notice) (bool, error)
 }
 
 func (s Schedule) Soonest(t time.Time) time.Time {

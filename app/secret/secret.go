@@ -5,23 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"muster/app"
 	"muster/app/template"
 )
-
-// secretStore keeps tenants' secrets, sealed.
-type secretStore interface {
-	// SetSecret keeps a value, in place of the one that has the name. EConflict where the tenant has too many.
-	SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error
-	// DeleteSecret is ENotFound where there is none.
-	DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error
-	// Secrets returns a tenant's, by name.
-	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
-	// SecretValues returns the values of the existing ones among names, and notes that they were used.
-	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
-}
 
 // Bounds of tenants' secrets.
 const (

@@ -67,7 +67,8 @@ func (p *Person) checkFields(wrong func(field, hint, format string, args ...any)
 		}
 		params[i] = f.Parameter
 	}
-	for _, problem := range CheckParameters(params) {
+	if problems := CheckParameters(params); len(problems) > 0 {
+		problem := problems[0]
 		path := fmt.Sprintf("fields.%d", problem.Index)
 		if problem.Key != "" {
 			path += "." + problem.Key

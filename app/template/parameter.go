@@ -167,7 +167,7 @@ func (p Parameter) shape() (*regexp.Regexp, error) {
 
 // Hint says what values are right.
 func (p Parameter) Hint() string {
-	words := ""
+	var words string
 	switch p.Type {
 	case ParameterChoice:
 		var all []string

@@ -121,7 +121,8 @@ func (r *registry) put(content []byte) (digest string) {
 
 func (r *registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	path := strings.TrimPrefix(q.URL.Path, "/v2/")
-	kind, digest := "application/octet-stream", ""
+	kind := "application/octet-stream"
+	var digest string
 	if repository, tag, ok := strings.Cut(path, "/manifests/"); ok {
 		kind = manifestType
 		if digest = tag; !strings.HasPrefix(tag, "sha256:") {

@@ -79,14 +79,14 @@ func (dp *dispatcher) pressed(ctx context.Context, how delivery, p bot.Person, a
 	if !dp.workers.begin(func(ctx context.Context) {
 		w, p, err := dp.enter(ctx, p, at)
 		if err != nil {
-			dp.shown(ctx, w, p, at, bot.Answer{Title: dp.sorry(p, err).Title, Lines: dp.sorry(p, err).Lines, Wrong: true, Beside: true}, c.View)
+			dp.shown(ctx, w, at, bot.Answer{Title: dp.sorry(p, err).Title, Lines: dp.sorry(p, err).Lines, Wrong: true, Beside: true}, c.View)
 			return
 		}
 		a := dp.bot.Press(ctx, p, act.Value)
 		if a.Modal != nil && at.view == "" && dp.open(ctx, w, at.trigger, *a.Modal) {
 			return
 		}
-		dp.shown(ctx, w, p, at, dp.follow(ctx, w, p, a, at), c.View)
+		dp.shown(ctx, w, at, dp.follow(ctx, w, p, a, at), c.View)
 	}) {
 		return tooBusy
 	}

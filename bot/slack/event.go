@@ -47,16 +47,15 @@ type inner struct {
 }
 
 // user is the ID of an event's user.
-func (e inner) user() (id, team string) {
+func (e inner) user() (id string) {
 	if json.Unmarshal(e.User, &id) == nil {
-		return id, ""
+		return id
 	}
 	var who struct {
-		ID   string `json:"id"`
-		Team string `json:"team_id"`
+		ID string `json:"id"`
 	}
 	_ = json.Unmarshal(e.User, &who)
-	return who.ID, who.Team
+	return who.ID
 }
 
 // maxLinks limits the links of a message.
@@ -78,7 +77,7 @@ func (dp *dispatcher) heardEvent(ctx context.Context, how delivery, body []byte)
 	e := o.Event
 	switch e.Type {
 	case "user_change", "user_profile_changed":
-		user, _ := e.user()
+		user := e.user()
 		dp.people.forgetUser(user)
 		return reply{}
 	case "app_uninstalled":
@@ -106,7 +105,7 @@ func (dp *dispatcher) heardEvent(ctx context.Context, how delivery, body []byte)
 	if !first {
 		return reply{}
 	}
-	user, _ := e.user()
+	user := e.user()
 	at := place{team: o.Team, enterprise: o.Enterprise, user: user, channel: e.Channel}
 	if !dp.workers.begin(func(ctx context.Context) {
 		switch e.Type {

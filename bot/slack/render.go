@@ -12,7 +12,8 @@ import (
 // JSON returns what is sent to Slack for an answer, a card, a modal or a home; view reports one of the last two. The bot's tests check it
 // against Slack's rules.
 func JSON(v any) (body []byte, view bool, err error) {
-	text, blocks := "", []slack.Block(nil)
+	var text string
+	var blocks []slack.Block
 	switch v := v.(type) {
 	case bot.Modal:
 		body, err = json.Marshal(modalView(v))

@@ -196,7 +196,7 @@ func (rs *responder) tell(ctx context.Context, w chat.Workspace, channel, user s
 }
 
 // shown shows the result of a button: in the message, beside it, in the modal, or as a direct message.
-func (rs *responder) shown(ctx context.Context, w chat.Workspace, p bot.Person, at place, a bot.Answer, v slack.View) {
+func (rs *responder) shown(ctx context.Context, w chat.Workspace, at place, a bot.Answer, v slack.View) {
 	switch {
 	case v.ID != "" && v.Type == slack.VTModal:
 		m := bot.InModal(a)

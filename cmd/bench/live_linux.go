@@ -83,7 +83,7 @@ func livePages(ctx context.Context, pages, clusters int, list string, add func(l
 	}
 	time.Sleep(3 * time.Second) // what the pages begin with
 	used, wall := cpu(), time.Now()
-	sent := 0
+	var sent int
 	if list == "" {
 		sent, err = happen(ctx, h, busy)
 	} else {

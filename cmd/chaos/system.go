@@ -32,7 +32,6 @@ type system struct {
 	network      []*proxy // between Muster and its Redis
 	data         string   // of the first server
 	clients      []string // data directories in which servers leave their address
-	disk         func() error
 	closers      []func() error
 }
 
@@ -164,26 +163,26 @@ func (y *system) makeRedis(s setup) error {
 	y.redisAddress = "127.0.0.1:" + strconv.Itoa(port)
 	y.redis = &process{name: "redis", log: filepath.Join(s.dir, "redis.log"), died: s.died,
 		argv:  []string{program, "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--save", "", "--appendonly", "yes", "--appendfsync", "everysec", "--dir", y.redisDir},
-		ready: func(context.Context) error { _, err := y.say("PING"); return err }}
+		ready: func(context.Context) error { return y.say("PING") }}
 	return nil
 }
 
 // say tells Redis one thing, past the network that may be broken.
-func (y *system) say(words ...string) (string, error) {
+func (y *system) say(words ...string) error {
 	c, err := net.DialTimeout("tcp", y.redisAddress, time.Second)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
 	if _, err := fmt.Fprintf(c, "%s\r\n", strings.Join(words, " ")); err != nil {
-		return "", err
+		return err
 	}
 	line, err := bufio.NewReader(c).ReadString('\n')
 	if err == nil && strings.HasPrefix(line, "-") {
 		err = errors.New(strings.TrimSpace(line))
 	}
-	return line, err
+	return err
 }
 
 // emptyRedis removes what Redis would remember; it must not be running.

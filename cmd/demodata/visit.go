@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -94,7 +95,7 @@ func (v *Visitor) Get(ctx context.Context, address string) (f Fetched, err error
 	var first [1]byte
 	n, err := io.ReadFull(resp.Body, first[:])
 	f.FirstByte = time.Since(begun)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return f, err
 	}
 	rest, err := io.ReadAll(resp.Body)

@@ -124,7 +124,7 @@ func TestConfigurationIsWrittenDown(t *testing.T) {
 
 // commandInText finds what is said to type, in a line of a block of code or between backquotes.
 var (
-	commandLine  = regexp.MustCompile("^(?: {4,}|\\t)(?:\\$ |[A-Z_]+=\\S+ )*(?:bin/|\\./)?muster ([a-z].*)$")
+	commandLine  = regexp.MustCompile(`^(?: {4,}|\t)(?:\$ |[A-Z_]+=\S+ )*(?:bin/|\./)?muster ([a-z].*)$`)
 	commandQuote = regexp.MustCompile("`(?:bin/)?muster ([a-z][^`]*)`")
 	flagInText   = regexp.MustCompile(`(?:^|[\s|\[(])(--[a-z][a-z-]*)`)
 )

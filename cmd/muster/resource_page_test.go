@@ -32,12 +32,15 @@ func TestResourcePages(t *testing.T) {
 		}
 		return string(b)
 	}
-	push := func(name, kind, content string, want int) string {
+	push := func(name, kind, content string, want int, more ...string) string {
 		t.Helper()
 		var b bytes.Buffer
 		w := multipart.NewWriter(&b)
 		for _, field := range [][2]string{{"type", kind}, {"name", name}, {"note", "the <first> one"}, {"stage", "yes"}} {
 			_ = w.WriteField(field[0], field[1])
+		}
+		for _, field := range more {
+			_ = w.WriteField(field, "")
 		}
 		part, _ := w.CreateFormFile("content", "motd.txt")
 		_, _ = io.WriteString(part, content)
@@ -75,6 +78,7 @@ func TestResourcePages(t *testing.T) {
 	has(get("/admin/resources"), "No resources yet", `enctype="multipart/form-data"`)
 	has(push("no name", "shell/file", "x", http.StatusUnprocessableEntity), "Invalid name", `value="no name"`, "the &lt;first&gt; one")
 	has(push("motd", "shell/archive", "no archive", http.StatusUnprocessableEntity), "t a readable archive", `value="motd"`)
+	has(push("motd", "shell/file", "x", http.StatusBadRequest, strings.Split(strings.Repeat("x", 20), "")...), "too many form fields")
 	// Larger than any other form may be.
 	push("motd", "shell/file", strings.Repeat("hello ", 100_000), http.StatusSeeOther)
 	has(get("/admin/resources"), "Next sync", "activates version 1", "Version 1 staged")

@@ -202,11 +202,11 @@ type held struct {
 func (c *Resources) all() (list []held) {
 	_ = filepath.WalkDir(c.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
-			return nil
+			return nil //nolint:nilerr // removed meanwhile
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // removed meanwhile
 		}
 		if strings.HasPrefix(d.Name(), ".") {
 			if time.Since(info.ModTime()) > abandonedAfter {

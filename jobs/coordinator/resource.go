@@ -69,7 +69,7 @@ func (m *moving) Read(b []byte) (int, error) {
 	if n > 0 {
 		m.still.Reset(fetchPause)
 	}
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF { //nolint:errorlint // a reader ends with io.EOF itself; a wrapped one is a failure
 		err = m.remote.unreachable(err)
 	}
 	return n, err

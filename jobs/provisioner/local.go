@@ -12,11 +12,10 @@ import (
 // localWorker is a worker inside this process.
 type localWorker struct {
 	*jobs.Worker
-	done chan struct{}
-	ctx  context.Context // ends when nothing is waited for any more
-	end  context.CancelFunc
-	draining,
-	stopping sync.Once
+	done     chan struct{}
+	ctx      context.Context // ends when nothing is waited for any more
+	end      context.CancelFunc
+	draining sync.Once
 }
 
 var _ WorkerHandle = (*localWorker)(nil)

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,7 +54,7 @@ func InspectRedis(ctx context.Context, url string) (f RedisInfo, err error) {
 		f.Skew = begun.Add(time.Since(begun) / 2).Sub(at)
 	}
 	text, err := q.client.Info(ctx).Result()
-	if err != nil && err != redis.Nil {
+	if err != nil && !errors.Is(err, redis.Nil) {
 		return f, &app.Error{Code: app.ETransient, Message: "Redis doesn't report its status", Err: err}
 	}
 	f.read(text)

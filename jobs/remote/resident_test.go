@@ -89,8 +89,8 @@ func TestResidentForwardsOutput(t *testing.T) {
 // What a command leaves behind is not heard among the lines of others.
 func TestResidentAbandoned(t *testing.T) {
 	t.Parallel()
-	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
-		c = dialWith(t, n.Target(), remote.Limits{Drain: 200 * time.Millisecond})
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, _ *remote.Conn) {
+		c := dialWith(t, n.Target(), remote.Limits{Drain: 200 * time.Millisecond})
 		for i, leave := range []string{"", "setsid "} {
 			gate := tempFile(n, fmt.Sprint("gate", i))
 			mustRun(t, remote.Under(c, claim(int64(10*i+1), 10*i+1)), family.Command{

@@ -42,10 +42,10 @@ func (c *Conn) run(ctx context.Context, cmd family.Command, out family.Output, c
 	v.full = in.stream != nil // which can be sent once only
 	for tries := 0; ; tries++ {
 		exit, err := c.session(ctx, v, in, sink, claim)
-		if again := err == errMore || err == errAloneOnly || err == errNoResident; !again || tries == 4 {
+		if again := errors.Is(err, errMore) || errors.Is(err, errAloneOnly) || errors.Is(err, errNoResident); !again || tries == 4 {
 			return exit, err
 		}
-		v.full = v.full || err != errNoResident
+		v.full = v.full || !errors.Is(err, errNoResident)
 	}
 }
 

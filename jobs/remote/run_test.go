@@ -266,8 +266,8 @@ func TestRunDeadline(t *testing.T) {
 // No line comes after Run has returned, even when a process that was left behind keeps writing.
 func TestRunLeavesDaemons(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
-		c = dialWith(t, n.Target(), remote.Limits{Drain: 300 * time.Millisecond})
+	onEach(t, func(t *testing.T, n *remotetest.Node, _ *remote.Conn) {
+		c := dialWith(t, n.Target(), remote.Limits{Drain: 300 * time.Millisecond})
 		file, gate := tempFile(n, "pid"), tempFile(n, "gate")
 		var h heard
 		var returned atomic.Bool

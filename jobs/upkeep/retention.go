@@ -63,7 +63,7 @@ func (r *Retention) drop(ctx context.Context, batch func(context.Context, time.T
 		return 0, nil
 	}
 	before := r.Now().Add(-keep)
-	for from, n := int64(0), 0; ; {
+	for from, n := int64(0), 0; ; { //nolint:wastedassign // declares it for the loop
 		if from, n, err = batch(ctx, before, from); err != nil {
 			return all, err
 		}

@@ -170,7 +170,7 @@ func (d *Deliverer) deliver(ctx context.Context, one webhook.DueDelivery) {
 // messageOf returns what is sent for a delivery.
 func messageOf(one webhook.DueDelivery, p Portal) (Message, *app.Error) {
 	if one.Err != nil {
-		return Message{}, nil // what there is of it isn't whole
+		return Message{}, nil //nolint:nilerr // what there is of it isn't whole
 	}
 	if one.Told != nil && one.Told.Status != nil {
 		return statusMessage(one, p)

@@ -130,7 +130,7 @@ func (p *Service) sendAudit(ctx context.Context, w http.ResponseWriter, a app.Ac
 	}
 	if !begun {
 		if err := start(); err != nil {
-			return nil
+			return nil //nolint:nilerr // the client has disconnected
 		}
 	}
 	end()

@@ -103,7 +103,7 @@ func (p *Service) catalogFacts(ctx context.Context, a app.Actor, s *Show) error 
 	}
 	tree, err := p.Texts.Tree(s.Source.Text)
 	if err != nil {
-		return nil // the YAML is shown as it is
+		return nil //nolint:nilerr // the YAML is shown as it is
 	}
 	families, err := p.Catalogs.CatalogFamilies(ctx, a)
 	if err != nil {

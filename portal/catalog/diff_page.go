@@ -119,7 +119,7 @@ func shortest(a, b []string) (out []edit) {
 	for d := 0; d <= most; d++ {
 		trace = append(trace, slices.Clone(v))
 		for k := -d; k <= d; k += 2 {
-			x := 0
+			var x int
 			if k == -d || k != d && v[k-1+most] < v[k+1+most] {
 				x = v[k+1+most]
 			} else {

@@ -104,8 +104,8 @@ func (e *catalogEditor) begin(ctx context.Context, q url.Values) error {
 	return nil
 }
 
-// read parses YAML and reports whether it's valid. If it isn't, the form keeps the last valid one.
-func (e *catalogEditor) read(text string) bool {
+// read parses YAML. If it isn't valid, the form keeps the last valid one.
+func (e *catalogEditor) read(text string) {
 	e.view.Text = text
 	tree, err := e.p.Texts.Tree(text)
 	if err != nil {
@@ -113,10 +113,9 @@ func (e *catalogEditor) read(text string) bool {
 		if e.tree == nil {
 			e.tree = &appcatalog.Node{Map: true}
 		}
-		return false
+		return
 	}
 	e.tree, e.view.Base = tree, text
-	return true
 }
 
 // formOf makes the form of a tree.

@@ -3,6 +3,7 @@ package catalog
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -27,7 +28,7 @@ func (p *Service) importShow(w http.ResponseWriter, r *http.Request, a app.Actor
 
 // Import previews and applies an import. The page carries the files, so that nothing has to be uploaded twice.
 func (p *Service) Import(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if err := r.ParseMultipartForm(1 << 20); err != nil && err != http.ErrNotMultipart {
+	if err := r.ParseMultipartForm(1 << 20); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 		return site.Malformed(err)
 	}
 	if r.MultipartForm != nil {

@@ -178,7 +178,7 @@ func (e *catalogEditor) why(ctx context.Context, trial *Trial, q cluster.CreateR
 	}
 	why, err := e.p.Trials.ExplainCatalog(ctx, e.a, e.change(), q)
 	if err != nil {
-		return nil // the error is shown without an explanation
+		return nil //nolint:nilerr // the error is shown without an explanation
 	}
 	out := &planpage.Explanation{Minimal: why.Minimal}
 	for _, p := range why.Problems {

@@ -58,14 +58,6 @@ func (f Create) others() (list []*apptemplate.Template) {
 	return list
 }
 
-// currency is that of the previewed costs; empty without a preview.
-func (f Create) currency() string {
-	if f.Preview == nil {
-		return ""
-	}
-	return f.Preview.Layout.Currency
-}
-
 // quotaChange is the usage of a limit before and after.
 type quotaChange struct {
 	quota.Bar

@@ -1393,7 +1393,7 @@ func PreviewPart(n Create) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = quota.Left(n.Left, n.currency()).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = quota.Left(n.Left).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -120,7 +120,7 @@ func (p *lists) export(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 			w.Header().Set("Content-Disposition", `attachment; filename="clusters.csv"`)
 		}
 		if _, err := w.Write(app.ClustersCSV(part.Clusters, n == 0)); err != nil || part.Next == "" {
-			return nil // the client has disconnected, or has everything
+			return nil //nolint:nilerr // the client has disconnected, or has everything
 		}
 		f.After = part.Next
 	}

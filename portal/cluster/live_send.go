@@ -128,7 +128,8 @@ func (l *live) plan(ctx context.Context, out *site.Stream, c Show) error {
 
 // part sends a piece of the page if it has changed.
 func (l *live) part(ctx context.Context, out *site.Stream, id string, c templ.Component) error {
-	p, err := drawnPart{}, error(nil)
+	var p drawnPart
+	var err error
 	if l.shared != nil {
 		p, err = l.shared.part(ctx, id, c)
 	} else {

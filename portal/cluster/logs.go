@@ -173,7 +173,7 @@ func (p *logs) Download(w http.ResponseWriter, r *http.Request, a app.Actor) err
 			fmt.Fprintf(out, "%s %s %s | %s\n", l.At.UTC().Format(time.RFC3339), l.Step, l.Stream, l.Text)
 		}
 		if err := out.Flush(); err != nil || found.Next == 0 || r.Context().Err() != nil {
-			return nil // the client has disconnected, or has everything
+			return nil //nolint:nilerr // the client has disconnected, or has everything
 		}
 		f.After = found.Next
 		if found, err = p.Feed.SearchLogs(r.Context(), a, v.ID, f); err != nil {

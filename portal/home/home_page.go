@@ -178,7 +178,7 @@ func (m MonthCost) ends() (first, last string) {
 }
 
 // leftBars are the limits as bars.
-func leftBars(lines []policy.QuotaLine, currency string) (bars []quota.Bar) {
+func leftBars(lines []policy.QuotaLine) (bars []quota.Bar) {
 	for _, l := range lines {
 		bars = append(bars, quota.Bar{Measure: l.Measure, Used: l.Used, Limit: l.Limit, Currency: l.Currency})
 	}

@@ -160,7 +160,7 @@ func HomePage(f page.Frame, h Home) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				for _, b := range leftBars(h.Left, h.Home.Currency) {
+				for _, b := range leftBars(h.Left) {
 					templ_7745c5c3_Err = quota.BarPicture(b).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

@@ -57,7 +57,7 @@ func ParseRule(text string) (Rule, error) {
 // ParseGrant parses the part after the arrow of a rule, such as "acme:admin".
 func ParseGrant(text string) (identity.Grant, error) {
 	parts := strings.Split(strings.TrimSpace(text), ":")
-	bad := func(message string) (identity.Grant, error) {
+	bad := func(message string) (identity.Grant, error) { //nolint:unparam // its callers return both
 		return identity.Grant{}, &app.Error{Code: app.EInvalid, Field: "rules", Message: message, Hint: ruleForm}
 	}
 	if len(parts) < 2 || len(parts) > 3 || strings.TrimSpace(parts[0]) == "" {

@@ -221,7 +221,7 @@ func (f *changeForm) readConfig(ctx context.Context, m site.Specs, a app.Actor, 
 	case in.Has("overlay"):
 		if f.ask.Config, err = objectOf(in.Get("overlay")); err != nil {
 			f.complain("Invalid configuration change.", "Edit the configuration again below.")
-			return nil
+			return nil //nolint:nilerr // shown in the form
 		}
 		o.Config = configText(laidOver(now, f.ask.Config))
 	case !in.Has("config"):

@@ -89,14 +89,6 @@ func SafeLink(url string) string {
 	return ""
 }
 
-// shorten cuts a long text.
-func shorten(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}
-
 // Amount2 writes a number with two decimals, or up to four if it's small, and groups thousands.
 func Amount2(x float64) string { return humanize.Money(x, "") }
 

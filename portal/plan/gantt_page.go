@@ -89,7 +89,7 @@ func NewGantt(now time.Time, op app.Operation, steps []app.Step, tries Tries, q 
 		shown[n] = i
 		g.Rows = append(g.Rows, GanttRow{Node: n})
 	}
-	begin, end := forecast(now, op, steps)
+	begin, end := forecast(now, steps)
 	last := op.EndedAt
 	if last.IsZero() {
 		last = now
@@ -147,7 +147,7 @@ func NewGantt(now time.Time, op app.Operation, steps []app.Step, tries Tries, q 
 }
 
 // forecast returns the start and end of each step, actual or expected.
-func forecast(now time.Time, op app.Operation, steps []app.Step) (begin, end []time.Time) {
+func forecast(now time.Time, steps []app.Step) (begin, end []time.Time) {
 	begin, end = make([]time.Time, len(steps)), make([]time.Time, len(steps))
 	free := map[string]time.Time{}
 	for i, s := range steps {

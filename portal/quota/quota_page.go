@@ -92,7 +92,7 @@ func Title(q policy.Quota) string {
 }
 
 // leftWords says how much of a limit is left: "12 of 50 nodes (the tenant)".
-func leftWords(l policy.QuotaLine, currency string) string {
+func leftWords(l policy.QuotaLine) string {
 	what := map[policy.Measure]string{policy.MeasureClusters: "clusters", policy.MeasureNodes: "nodes", policy.MeasureCPU: "cores",
 		policy.MeasurePerHour: "per hour", policy.MeasurePerMonth: "this month"}[l.Measure]
 	whose := l.Whose()
@@ -111,10 +111,10 @@ func quotaLink(q policy.Quota) string {
 }
 
 // leftSentence says how much quota the user has left.
-func leftSentence(lines []policy.QuotaLine, currency string) string {
+func leftSentence(lines []policy.QuotaLine) string {
 	var all []string
 	for _, l := range lines {
-		all = append(all, leftWords(l, currency))
+		all = append(all, leftWords(l))
 	}
 	return "Quota left before this request: " + strings.Join(all, "; ") + "."
 }

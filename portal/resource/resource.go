@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -115,26 +116,27 @@ func (p *Service) Push(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		io.Reader
 		io.Closer
 	}{steady{http.MaxBytesReader(w, body, 1<<50), rc}, body}
-	form, here, err := Form{}, false, error(nil)
-	done := false
+	form, here := Form{}, false
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return site.Malformed(err)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), site.UploadTime)
 	defer cancel()
-	for fields := 0; !done; fields++ {
+	for fields := 0; ; fields++ {
 		part, e := parts.NextPart()
-		if e == io.EOF {
+		if e == io.EOF { //nolint:errorlint // a truncated body ends with a wrapped io.EOF
 			err = &app.Error{Code: app.EInvalid, Field: "content", Message: "Choose a file."}
 			break
 		}
-		if e != nil || fields > 20 {
+		if e == nil && fields > 20 {
+			e = errors.New("too many form fields")
+		}
+		if e != nil {
 			return site.Malformed(e)
 		}
 		if part.FormName() == "content" {
 			_, err = p.pushPart(ctx, a, form, part.FileName(), part)
-			done = true
 			break
 		}
 		b, e := io.ReadAll(io.LimitReader(part, 4<<10))

@@ -83,7 +83,8 @@ func fillStruct(v reflect.Value) (reflect.Value, bool) {
 	out, any := v, false
 	for _, i := range exported(v.Type()) {
 		f := v.Type().Field(i)
-		e, changed := v.Field(i), false
+		e := v.Field(i)
+		var changed bool
 		switch {
 		case !promised(v.Type(), f):
 			e, changed = fillLists(e)

@@ -113,7 +113,7 @@ func (s *survey) permissions(ctx context.Context) {
 	if err == nil && c.serviceAccount != "" {
 		wanted = append(wanted, "iam.serviceAccounts.actAs", "compute.instances.setServiceAccount")
 	}
-	project, err := s.p.firewallProject(ctx)
+	project, err := s.p.firewallProject()
 	if err == nil && project == s.p.project {
 		wanted = append(wanted, firewallPermissions...)
 	}

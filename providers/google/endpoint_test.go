@@ -125,7 +125,7 @@ func newCloud(t *testing.T, faults *providertest.Faults) *cloud {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /token", c.token)
-	api := http.Handler(c.api())
+	api := c.api()
 	if faults != nil {
 		api = faults.Wrap(api)
 	}

@@ -185,7 +185,7 @@ const kindFirewall = "firewall"
 
 // Shared lists the firewall rules that were made for clusters, and the names in the account's DNS zone.
 func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]family.SharedThing, error) {
-	project, err := p.firewallProject(ctx)
+	project, err := p.firewallProject()
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func aboutRule(f *gcp.Firewall) map[string]string {
 }
 
 // firewallProject is where the account's rules are: with a shared network, in the project that shares it.
-func (p *Provider) firewallProject(ctx context.Context) (string, error) {
+func (p *Provider) firewallProject() (string, error) {
 	c, err := read(p.settings)
 	if err != nil {
 		return "", err
@@ -247,7 +247,7 @@ func (p *Provider) DeleteShared(ctx context.Context, id string) error {
 	if !ok || !nameForm.MatchString(name) {
 		return nil
 	}
-	project, err := p.firewallProject(ctx)
+	project, err := p.firewallProject()
 	if err != nil {
 		return err
 	}

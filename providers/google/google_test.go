@@ -1,7 +1,6 @@
 package google
 
 import (
-	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -221,13 +220,6 @@ func wrongAccounts() []providertest.Wrong {
 		wrong("no addresses left", family.AboutQuota, nil, func(c *cloud) { c.quotas["IN_USE_ADDRESSES"] = 2 }),
 		wrong("no disks left", family.AboutQuota, nil, func(c *cloud) { c.quotas["SSD_TOTAL_GB"] = 30 }),
 	}
-}
-
-// ctxOf is a context with a time that runs out.
-func ctxOf(t *testing.T, d time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	t.Cleanup(cancel)
-	return ctx
 }
 
 // only returns the one machine of the cloud.

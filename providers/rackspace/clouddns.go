@@ -186,7 +186,8 @@ func (d cloudDNS) at(query url.Values, parts ...string) string {
 }
 
 func (d cloudDNS) call(ctx context.Context, method, at string, body, out any) error {
-	_, err := d.api.Request(ctx, method, at, &gophercloud.RequestOpts{JSONBody: body, JSONResponse: out, OkCodes: []int{http.StatusOK, http.StatusAccepted}})
+	options := &gophercloud.RequestOpts{JSONBody: body, JSONResponse: out, OkCodes: []int{http.StatusOK, http.StatusAccepted}}
+	_, err := d.api.Request(ctx, method, at, options) //nolint:bodyclose // Request closes it unless KeepResponseBody is set
 	var status gophercloud.ErrUnexpectedResponseCode
 	if !errors.As(err, &status) || stack.Expired(err) { // a refused token is for the session to see
 		return err

@@ -79,7 +79,7 @@ func (n *network) ensure(ctx context.Context) (netip.Prefix, error) {
 func (n *network) standing() (netip.Prefix, error) {
 	ifi, err := net.InterfaceByName(n.bridge)
 	if err != nil {
-		return netip.Prefix{}, nil
+		return netip.Prefix{}, nil //nolint:nilerr // no such bridge
 	}
 	addrs, err := ifi.Addrs()
 	if err != nil {
@@ -194,14 +194,14 @@ func (n *network) plug(ctx context.Context, id string, a netip.Addr, tid int) er
 func (n *network) unplug(ctx context.Context, id string) error {
 	dev := n.device(id)
 	if _, err := net.InterfaceByName(dev); err != nil {
-		return nil
+		return nil //nolint:nilerr // no such device
 	}
 	err := runIP(ctx, "link del "+dev)
 	if err == nil {
 		return nil
 	}
 	if _, gone := net.InterfaceByName(dev); gone != nil {
-		return nil // the kernel was first
+		return nil //nolint:nilerr // the kernel was first
 	}
 	return err
 }
@@ -209,7 +209,7 @@ func (n *network) unplug(ctx context.Context, id string) error {
 // remove removes the bridge, if it is there. The caller holds the directory's lock.
 func (n *network) remove(ctx context.Context) error {
 	if _, err := net.InterfaceByName(n.bridge); err != nil {
-		return nil
+		return nil //nolint:nilerr // no such bridge
 	}
 	return runIP(ctx, "link del "+n.bridge)
 }

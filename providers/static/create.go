@@ -164,7 +164,7 @@ func (p *provider) create(ctx context.Context, w *requirements, spec family.Mach
 	}
 	if v.silent != nil {
 		m := p.machine(v)
-		return &m, nil
+		return &m, nil //nolint:nilerr // the machine exists, though it can't be reached
 	}
 	if v.rec.State == wiping {
 		if err := p.giveBack(ctx, v); err != nil && !changed(err) {

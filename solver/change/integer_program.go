@@ -289,7 +289,7 @@ func (p *integerProgram) slopes(z int, slope []float64) (outside bool) {
 		slope[i] = 0
 	}
 	for r, v := range p.basic {
-		way := 0.0
+		var way float64
 		switch {
 		case p.x[v] > p.hi[v]+nearly:
 			way = 1

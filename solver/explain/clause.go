@@ -236,7 +236,7 @@ func (q *question) listGroups() {
 		} else if len(g) > 2 {
 			k := q.written(kindCant, groupPath("cant_coexist_pairs", i), g...)
 			k.put = func(d *draft) { d.limits.CantCoexistPairs = append(d.limits.CantCoexistPairs, d.touch(g)) }
-			k.remedies = append(allowPairs(g, q.present), dropPairs(g, q.present))
+			k.remedies = append(allowPairs(g), dropPairs(g, q.present))
 			q.add(k, "no two of %s can share a node", humanize.And(g))
 		}
 	}

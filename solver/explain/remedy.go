@@ -160,7 +160,7 @@ func lessGroup(groups [][]string, g []string, present func([]string) []string) [
 const somePairs = 10
 
 // allowPairs allows two services of a pairs group beside each other. The group is then two groups, each without one.
-func allowPairs(g []string, present func([]string) []string) []remedy {
+func allowPairs(g []string) []remedy {
 	var out []remedy
 	for i, a := range g {
 		for _, b := range g[i+1:] {

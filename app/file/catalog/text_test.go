@@ -149,9 +149,7 @@ func TestNothingElseChanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, doc := range strings.Split(string(b), "\n---\n") {
-				texts = append(texts, doc)
-			}
+			texts = append(texts, strings.Split(string(b), "\n---\n")...)
 		}
 	}
 	texts = append(texts, written)

@@ -215,7 +215,7 @@ func (e *Engine) build(text string, want kind) (p cel.Program, err error) {
 	}
 	tree, issues := e.env.Compile(text)
 	if issues.Err() != nil {
-		return nil, explain(text, issues, e.words)
+		return nil, explain(issues, e.words)
 	}
 	if !want.takes(tree.OutputType()) {
 		return nil, &fault{line: 1, column: 1, message: fmt.Sprintf("the result must be %s, not %s", want.words(), typeWords(tree.OutputType())), hint: want.example()}

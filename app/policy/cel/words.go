@@ -135,14 +135,14 @@ type fault struct {
 func (f *fault) Error() string { return f.message }
 
 // explain puts the first complaint of the compiler in our words.
-func explain(text string, issues *cel.Issues, known []string) *fault {
+func explain(issues *cel.Issues, known []string) *fault {
 	f := &fault{line: 1, column: 1, message: "invalid expression", hint: "See docs/policies.md for the syntax."}
-	for _, e := range issues.Errors() {
+	if all := issues.Errors(); len(all) > 0 {
+		e := all[0]
 		f.message = firstLine(e.Message)
 		if e.Location != nil && e.Location.Line() > 0 {
 			f.line, f.column = e.Location.Line(), e.Location.Column()+1
 		}
-		break
 	}
 	switch {
 	case strings.HasPrefix(f.message, "undeclared reference to '"):

@@ -143,23 +143,6 @@ func TestBackends(t *testing.T) {
 	})
 }
 
-// tryLarge keeps a content that is sent in parts where the place has parts.
-func tryLarge(t *testing.T, s *blob.Store, size int) {
-	t.Helper()
-	content := bytes.Repeat([]byte("0123456789abcde\n"), size/16+1)[:size]
-	if err := s.Put(t.Context(), "acme/large", int64(size), bytes.NewReader(content)); err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Open(t.Context(), "acme/large", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, content) {
-		t.Errorf("%d of %d bytes are read, %v", len(got), size, err)
-	}
-}
-
 func wrongURLs(t *testing.T, all ...string) {
 	t.Helper()
 	for _, where := range all {

@@ -90,7 +90,7 @@ type reading struct {
 
 func (r reading) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF { //nolint:errorlint // a reader ends with io.EOF itself; a wrapped one is a failure
 		err = r.s.problem("read", err)
 	}
 	return n, err
@@ -125,7 +125,7 @@ type exactReader struct {
 // Read reads on.
 func (w *exactReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
-	if w.left -= int64(n); w.left < 0 || err == io.EOF && w.left > 0 {
+	if w.left -= int64(n); w.left < 0 || err == io.EOF && w.left > 0 { //nolint:errorlint // a reader ends with io.EOF itself; a wrapped one is a failure
 		err = fmt.Errorf("%d bytes are missing", w.left)
 	}
 	return n, err

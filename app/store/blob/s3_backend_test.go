@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/blob"
 )
 
 // s3 is S3 as far as a store asks for it, with addresses by path.
@@ -124,5 +125,22 @@ func TestMissingS3Credentials(t *testing.T) {
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
 	if _, err := openAt(t, where).Has(t.Context(), "acme/a"); app.CodeOf(err) != app.ECredentials {
 		t.Error(err)
+	}
+}
+
+// tryLarge keeps a content that is sent in parts where the place has parts.
+func tryLarge(t *testing.T, s *blob.Store, size int) {
+	t.Helper()
+	content := bytes.Repeat([]byte("0123456789abcde\n"), size/16+1)[:size]
+	if err := s.Put(t.Context(), "acme/large", int64(size), bytes.NewReader(content)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Open(t.Context(), "acme/large", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("%d of %d bytes are read, %v", len(got), size, err)
 	}
 }

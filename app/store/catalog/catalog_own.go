@@ -88,7 +88,7 @@ func (s *Store) TenantCatalogVersion(ctx context.Context, tenant string, k appte
 	r, err := scanEntry(s.Row(ctx, `SELECT `+entryColumns+` FROM catalog_entries WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`,
 		tenant, k.Kind, k.Name, number))
 	if db.IsNoRows(err) {
-		return r, &app.Error{Code: app.ENotFound, Field: "number", Message: fmt.Sprintf("%[2]s %[3]s has no version %[1]d in your tenant's catalog.", number, humanize.Upper(string(k.Kind)), k.Name)}
+		return r, &app.Error{Code: app.ENotFound, Field: "number", Message: fmt.Sprintf("%[2]s %[3]s has no version %[1]d in your tenant's catalog.", number, humanize.Upper(k.Kind), k.Name)}
 	}
 	return r, db.Wrapped(err)
 }
@@ -148,7 +148,7 @@ func changedMeanwhile(was catalog.Revision) error {
 		did = "removed"
 	}
 	return &app.Error{Code: app.EConflict, Reason: "catalog_changed", Field: "as_of",
-		Message: fmt.Sprintf("%s %s has been %s by %s since you opened it.", humanize.Upper(string(was.Kind)), was.Name, did, was.By), Hint: "Reload the entry, then make your change."}
+		Message: fmt.Sprintf("%s %s has been %s by %s since you opened it.", humanize.Upper(was.Kind), was.Name, did, was.By), Hint: "Reload the entry, then make your change."}
 }
 
 func saveEntry(t *db.Tx, who app.Actor, was, e catalog.Revision) error {

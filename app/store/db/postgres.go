@@ -222,7 +222,7 @@ func postgresForNow(err error) error {
 	var pg *pgconn.PgError
 	var refused *pgconn.ConnectError
 	var network net.Error
-	what := ""
+	var what string
 	switch {
 	case errors.As(err, &pg) && postgresPasses(pg.Code):
 		what = "The database is unavailable at the moment"

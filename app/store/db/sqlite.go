@@ -128,7 +128,7 @@ func (s *sqliteSession) later(query string, args []any) error {
 }
 
 func (s *sqliteSession) count(query string, args []any) (int64, error) {
-	st, err := s.stmt(query)
+	st, err := s.stmt(query) //nolint:sqlclosecheck // the session keeps it
 	if err != nil {
 		return 0, err
 	}
@@ -140,7 +140,7 @@ func (s *sqliteSession) count(query string, args []any) (int64, error) {
 }
 
 func (s *sqliteSession) row(query string, args []any) Scanner {
-	st, err := s.stmt(query)
+	st, err := s.stmt(query) //nolint:sqlclosecheck // the session keeps it
 	if err != nil {
 		return failed{err}
 	}
@@ -148,7 +148,7 @@ func (s *sqliteSession) row(query string, args []any) Scanner {
 }
 
 func (s *sqliteSession) each(f func(Scanner) error, query string, args []any) error {
-	st, err := s.stmt(query)
+	st, err := s.stmt(query) //nolint:sqlclosecheck // the session keeps it
 	if err != nil {
 		return Wrapped(err)
 	}

@@ -253,7 +253,7 @@ func (w *writer) try(batch []*write, careful bool) (t *Tx, errs []error, err err
 	if len(batch) == 1 && errs[0] != nil {
 		w.session.rollback()
 		t.note = note{}
-		return t, errs, nil
+		return t, errs, nil //nolint:nilerr // the error is in errs
 	}
 	return t, errs, w.session.commit(&t.note)
 }

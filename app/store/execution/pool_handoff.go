@@ -34,7 +34,7 @@ func takeReserved(t *db.Tx, now time.Time, nodes *ledgerdb.NodeSet, c *execution
 	}
 	key, err := t.Keys.Unseal(sealed, "nodes/"+from+"/"+had.Name)
 	if err != nil {
-		return nil // its key is lost: a new machine is made, and the promise ends with the operation
+		return nil //nolint:nilerr // its key is lost: a new machine is made, and the promise ends with the operation
 	}
 	w := nodes.Of[ledger.Node{Cluster: c.Cluster.ID, Name: c.Node.Name}]
 	n := &w.Node

@@ -50,7 +50,7 @@ func closeOverdue(t *db.Tx, now time.Time, over []*ledger.Step) error {
 			if err := CloseManualStep(t, q, ManualStepEnd{State: execution.ManualStepOverdue, Now: now}); err != nil {
 				return err
 			}
-			if !alreadyNotified(t, told, q) {
+			if !alreadyNotified(told, q) {
 				if err := t.Notice(q.OverdueNotice(now)); err != nil {
 					return err
 				}
@@ -61,7 +61,7 @@ func closeOverdue(t *db.Tx, now time.Time, over []*ledger.Step) error {
 }
 
 // alreadyNotified reports whether people were notified of the same on another node, where one answer counts for all.
-func alreadyNotified(t *db.Tx, told map[string]bool, q ManualStepRow) bool {
+func alreadyNotified(told map[string]bool, q ManualStepRow) bool {
 	key := db.JSON([]any{q.Operation, q.Service, q.Action})
 	was := told[key]
 	told[key] = true
@@ -83,7 +83,7 @@ func openManualSteps(t *db.Tx, now time.Time, opened []*ledger.Step) (known []Ma
 				}
 			}
 			remind := now.Add(st.AskFor / 2)
-			fresh := !alreadyNotified(t, told, q)
+			fresh := !alreadyNotified(told, q)
 			if q.Person.Once && fresh {
 				var before string // the one by which people know of it, and which was answered perhaps
 				err := t.Row(`SELECT COALESCE(min(state), '') FROM manual_steps WHERE operation = ? AND service = ? AND action = ? AND state IN ('answered', 'open')`,

@@ -190,7 +190,7 @@ func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try 
 			return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeAccount, Users: []string{who.User}, Title: fmt.Sprintf("%d wrong codes were entered for account %s", failures, who.User),
 				Text: "The person who entered them knows your password. If it wasn't you, change it.", About: app.Subject{Kind: app.SubjectPassword}})
 		case wrong != nil:
-			return nil
+			return nil //nolint:nilerr // returned after the commit, which counts the failure
 		}
 		return s.usedFactor(t, who, used, at)
 	})

@@ -188,7 +188,7 @@ func inClear(ctx context.Context, tx *sql.Tx, postgres bool, unseal Unseal) erro
 				value, err = unseal(value, c.place+key)
 			}
 			if err != nil {
-				_ = rows.Close()
+				_ = rows.Close() //nolint:sqlclosecheck // the next statement of this loop needs the connection
 				return fmt.Errorf("multiply %s: %w", c.table, err)
 			}
 			clear[key] = string(value)
@@ -211,5 +211,6 @@ func columnsOf(ctx context.Context, tx *sql.Tx, table string) ([]string, error) 
 		return nil, err
 	}
 	defer rows.Close()
-	return rows.Columns()
+	names, err := rows.Columns()
+	return names, errors.Join(err, rows.Err())
 }

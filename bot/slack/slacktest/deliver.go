@@ -53,9 +53,6 @@ func (o Outcome) ok() bool { return o.Err == nil && o.Status == http.StatusOK }
 // Answered reports whether the app has answered in time, and well.
 func (o Outcome) Answered() bool { return o.ok() }
 
-// late reports whether the app has not answered in time.
-func (o Outcome) late() bool { return errors.Is(o.Err, context.DeadlineExceeded) }
-
 // Sign returns the headers by which Slack proves that it sends a body.
 func (s *core) Sign(h http.Header, at time.Time, body []byte) {
 	stamp := strconv.FormatInt(at.Unix(), 10)

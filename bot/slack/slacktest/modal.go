@@ -69,13 +69,6 @@ func (v *View) Until(words ...string) *View {
 	return v
 }
 
-// buttons are the labels that can be pressed.
-func (v *View) buttons() []string {
-	v.s.mu.Lock()
-	defer v.s.mu.Unlock()
-	return labels(list(v.body["blocks"]))
-}
-
 // Shown tells how often the app has filled the view.
 func (v *View) Shown() int {
 	v.s.mu.Lock()

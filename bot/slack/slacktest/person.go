@@ -80,9 +80,6 @@ func (r *Reply) Answer(words ...string) (m *Message) {
 // Says reports whether an answer says all of these by now.
 func (r *Reply) Says(words ...string) bool { return newest(r.told(), words) != nil }
 
-// silent reports whether nothing was answered so far.
-func (r *Reply) silent() bool { return len(r.told()) == 0 }
-
 // who is someone as interactions name them; the lock is held.
 func (u *User) who() object {
 	return object{"id": u.ID, "username": u.Name, "name": u.Name, "team_id": u.home}
@@ -172,12 +169,6 @@ func (m *Message) Link(label string) string {
 
 // Press presses what has this label in a message, and agrees where the app asks whether that is meant.
 func (u *User) Press(m *Message, label string) *Reply { u.w.s.t.Helper(); return u.act(m, label, "") }
-
-// choose chooses an option of a menu in a message, which is known by its placeholder.
-func (u *User) choose(m *Message, label, option string) *Reply {
-	u.w.s.t.Helper()
-	return u.act(m, label, option)
-}
 
 func (u *User) act(m *Message, label, choice string) *Reply {
 	s := u.w.s
@@ -276,24 +267,6 @@ func (p Member) Shares(domain string, links ...string) *Message {
 	}
 	event := object{"type": "link_shared", "user": p.u.ID, "channel": p.c.ID, "message_ts": m.TS, "links": told, "unfurl_id": m.unfurls["id"],
 		"source": "conversations_history", "is_bot_user_member": p.c.bot}
-	s.mu.Unlock()
-	p.u.w.Event(event)
-	return m
-}
-
-// composes writes links without sending them, and delivers the event if the app has subscribed to it.
-func (p Member) composes(domain string, links ...string) *Message {
-	s := p.u.w.s
-	s.mu.Lock()
-	m := &Message{channel: p.c, TS: s.stamp(), by: p.u, to: p.u, unfurls: object{"id": s.next("unfurl"), "links": links}}
-	m.set(strings.Join(links, " "), nil)
-	p.c.messages = append(p.c.messages, m)
-	var told []any
-	for _, l := range links {
-		told = append(told, object{"domain": domain, "url": l})
-	}
-	event := object{"type": "link_shared", "user": p.u.ID, "channel": "COMPOSER", "message_ts": p.u.ID + "-" + m.TS, "links": told, "unfurl_id": m.unfurls["id"],
-		"source": "composer", "is_bot_user_member": p.c.bot}
 	s.mu.Unlock()
 	p.u.w.Event(event)
 	return m

@@ -68,7 +68,7 @@ func buildListCommand(c *cli.Context) *cobra.Command {
 }
 
 // findBuild returns the number of a build named by number or key; the newest if several share the key.
-func findBuild(ctx context.Context, c *cli.Context, cl *cli.Client, what string) (int64, error) {
+func findBuild(ctx context.Context, cl *cli.Client, what string) (int64, error) {
 	if id, err := strconv.ParseInt(what, 10, 64); err == nil && id > 0 {
 		return id, nil
 	}
@@ -126,7 +126,7 @@ func buildShowCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, err := findBuild(cmd.Context(), c, cl, args[0])
+			id, err := findBuild(cmd.Context(), cl, args[0])
 			if err != nil {
 				return err
 			}
@@ -150,7 +150,7 @@ func buildWaitCommand(c *cli.Context) *cobra.Command {
 			end := time.Now().Add(limit)
 			for {
 				var v build.View
-				id, err := findBuild(cmd.Context(), c, cl, args[0])
+				id, err := findBuild(cmd.Context(), cl, args[0])
 				if err == nil {
 					v, err = cl.Builds.Get(cmd.Context(), id, 20)
 				}
@@ -196,7 +196,7 @@ func buildEndCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, err := findBuild(cmd.Context(), c, cl, args[0])
+			id, err := findBuild(cmd.Context(), cl, args[0])
 			if err != nil {
 				return err
 			}
@@ -215,7 +215,7 @@ func buildExtendCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, err := findBuild(cmd.Context(), c, cl, args[0])
+			id, err := findBuild(cmd.Context(), cl, args[0])
 			if err != nil {
 				return err
 			}

@@ -113,7 +113,7 @@ func jsonOf(b []byte) ([]byte, error) {
 	if err := dec.Decode(&fields); err != nil {
 		return nil, err
 	}
-	if err := dec.Decode(new(any)); err != io.EOF {
+	if err := dec.Decode(new(any)); !errors.Is(err, io.EOF) {
 		return nil, errors.New("it has more than one document")
 	}
 	return json.Marshal(fields)

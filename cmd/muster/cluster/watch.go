@@ -159,7 +159,7 @@ func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Vi
 		now = next
 		op, _ = OperationOf(now, op.ID)
 	}
-	return now, explainFailure(ctx, c, cl, now, op)
+	return now, explainFailure(ctx, cl, now, op)
 }
 
 // waitUntil watches an operation until it has ended, and returns the cluster and the operation afterwards. If the wait was cut short, the
@@ -186,7 +186,7 @@ func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Vi
 }
 
 // explainFailure says why an operation failed and what to do.
-func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, op app.Operation) error {
+func explainFailure(ctx context.Context, cl *cli.Client, v cluster.View, op app.Operation) error {
 	e := &app.Error{Code: app.EScript, Reason: "operation_" + string(op.Status),
 		Message: fmt.Sprintf("the %s of %s has %s", op.Kind.Text(), v.Name, op.Status)}
 	if op.Status == app.OperationCancelled {

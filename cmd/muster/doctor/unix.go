@@ -29,7 +29,7 @@ func room(dir string) (free, total int64, err error) {
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return 0, 0, err
 	}
-	size := int64(s.Bsize)
+	size := int64(s.Bsize) //nolint:unconvert // its type differs between systems
 	return int64(s.Bavail) * size, int64(s.Blocks) * size, nil
 }
 
@@ -39,5 +39,5 @@ func openFiles() (int64, error) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r); err != nil {
 		return 0, err
 	}
-	return int64(min(uint64(r.Max), 1<<40)), nil
+	return int64(min(uint64(r.Max), 1<<40)), nil //nolint:unconvert // its type differs between systems
 }

@@ -158,7 +158,7 @@ func policyTryCommand(c *cli.Context) *cobra.Command {
 func policyZoneCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "time-zone [ZONE]", Short: "Show or set the time zone for weekday and hour in policies", Args: cli.AtMost(1)}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		zone := ""
+		var zone string
 		if len(args) == 1 {
 			zone = args[0]
 			if err := cl.Policies.SetZone(ctx, zone); err != nil {

@@ -108,7 +108,7 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 	line("Request", "%d, %s", r.ID, requestState(r))
 	line("Requested", "by %s, %s: %s", r.Requester, humanize.Ago(time.Now(), r.RequestedAt), r.Title())
 	line("Cluster", "%s", r.Cluster)
-	printTerms(c, line, r.Terms)
+	printTerms(line, r.Terms)
 	for _, s := range r.Decision.Said {
 		line("Policy", "%s (%s) %s", s.Policy, s.Effect, s.Text)
 	}
@@ -123,7 +123,7 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 	}
 	if o := r.Offer; o != nil {
 		line("Offer", "by %s: %s", o.By, o.Reason)
-		printTerms(c, line, o.Terms)
+		printTerms(line, o.Terms)
 		fmt.Fprintf(c.Stdout, "\nAccept the offer:  muster request confirm %d\n", r.ID)
 	}
 	line("Message", "%s", r.Message)
@@ -133,7 +133,7 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 	return nil
 }
 
-func printTerms(c *cli.Context, line func(name, format string, args ...any), t appcluster.Terms) {
+func printTerms(line func(name, format string, args ...any), t appcluster.Terms) {
 	line("  result", "%s, lease %s, %s per hour, plan %.10s", humanize.Count(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease), t.Layout.Price(), t.PlanHash)
 	for _, g := range t.Layout.Groups {
 		line("", "%d x %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))

@@ -55,12 +55,11 @@ func ServeQuiet() {
 	if allowed == "" {
 		return
 	}
-	if err := serveQuiet(allowed); err != nil {
-		fmt.Fprintln(os.Stderr, "quiet server:", err)
-	}
+	fmt.Fprintln(os.Stderr, "quiet server:", serveQuiet(allowed))
 	os.Exit(1)
 }
 
+// serveQuiet returns only an error.
 func serveQuiet(allowed string) error {
 	var private strings.Builder
 	if _, err := bufio.NewReader(os.Stdin).WriteTo(&private); err != nil {

@@ -42,7 +42,7 @@ func change(ctx context.Context, z Zone, all []Set) error {
 		return b.Change(ctx, all)
 	}
 	for _, s := range all {
-		err := error(nil)
+		var err error
 		if len(s.Values) == 0 {
 			err = z.Remove(ctx, s.Name, s.Type)
 		} else {

@@ -103,7 +103,7 @@ func (d *Decoder) Wrong(n *yaml.Node, path, expected, hint string) {
 
 // describe says what a node is, in words.
 func (d *Decoder) describe(n *yaml.Node) string {
-	kind := ""
+	var kind string
 	switch n.Kind {
 	case yaml.MappingNode:
 		return "a mapping"
@@ -392,7 +392,8 @@ func quoteHint(n *yaml.Node) string {
 
 func (d *Decoder) integer(n *yaml.Node, path string) (int, bool) {
 	if n.Kind == yaml.ScalarNode {
-		i, err := 0, error(nil)
+		var i int
+		var err error
 		switch tag := n.ShortTag(); {
 		case tag == "!!int":
 			err = n.Decode(&i)
@@ -411,7 +412,8 @@ func (d *Decoder) integer(n *yaml.Node, path string) (int, bool) {
 
 func (d *Decoder) number(n *yaml.Node, path string) (float64, bool) {
 	if n.Kind == yaml.ScalarNode {
-		f, err := 0.0, error(nil)
+		var f float64
+		var err error
 		switch tag := n.ShortTag(); {
 		case tag == "!!int", tag == "!!float":
 			err = n.Decode(&f)

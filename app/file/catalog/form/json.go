@@ -3,6 +3,7 @@ package form
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -46,7 +47,7 @@ func (e *syntaxError) Error() string { return e.message }
 
 func (p *jsonParser) fail(err error) error {
 	message := strings.TrimPrefix(err.Error(), "json: ")
-	if s, ok := err.(*json.SyntaxError); ok {
+	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
 		// The offset of a syntax error counts from the start of the value that is being read, so only where it is
 		// absolute is it nearer than where we stand.
 		if off := int(s.Offset) - 1; off > p.at && off <= len(p.data) {

@@ -304,7 +304,6 @@ func (t *storeTest) buildsAtRandom() {
 	const most = 3
 	b := t.building(createRule(most, 5))
 	over := map[string]bool{}
-	had := map[string]string{} // by build: its cluster
 	for step := range 300 {
 		build := fmt.Sprintf("web/%d", r.IntN(12))
 		number := 0
@@ -340,7 +339,7 @@ func (t *storeTest) buildsAtRandom() {
 		if err != nil && app.AsError(err).Reason != "replayed" {
 			b.Fatalf("step %d: %v", step, err)
 		}
-		b.asPromised(step, most, had)
+		b.asPromised(step, most)
 	}
 	for n := range 12 {
 		build := fmt.Sprintf("web/%d", n)
@@ -367,7 +366,7 @@ func (t *storeTest) buildsAtRandom() {
 }
 
 // asPromised looks at everything that exists.
-func (b *buildHookTest) asPromised(step, most int, had map[string]string) {
+func (b *buildHookTest) asPromised(step, most int) {
 	b.Helper()
 	list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.Filter{Live: true, Limit: 200})
 	b.Must(err)

@@ -111,8 +111,8 @@ func (t *storeTest) buildRunsAgain() {
 	run := func(minutes int) appbuild.IngestResult {
 		return order(app.BuildEvent{Action: "running", Phase: appbuild.PhaseRunning, Build: "web/31", NewestJobAt: at.Add(time.Duration(minutes) * time.Minute)})
 	}
-	end := func(minutes int) appbuild.IngestResult {
-		return order(app.BuildEvent{Action: "failed", Phase: appbuild.PhaseEnded, Build: "web/31", FinishedAt: at.Add(time.Duration(minutes) * time.Minute)})
+	end := func(minutes int) {
+		order(app.BuildEvent{Action: "failed", Phase: appbuild.PhaseEnded, Build: "web/31", FinishedAt: at.Add(time.Duration(minutes) * time.Minute)})
 	}
 	first := run(0).Build
 	b.settle()

@@ -106,7 +106,7 @@ func (t *storeTest) chatSettings() {
 	_, err = t.Store.SaveChannel(t.Ctx, boss, third)
 	t.Code(err, app.EConflict)
 
-	t.chatShown(boss, other)
+	t.chatShown(other)
 	t.Must(t.Store.DropChannel(t.Ctx, boss, "slack", "T1", "C1", now()))
 	t.Code(t.Store.DropChannel(t.Ctx, boss, "slack", "T1", "C1", now()), app.ENotFound)
 	if _, err := t.Store.Approvals(t.Ctx, "blue"); app.CodeOf(err) != app.ENotFound {
@@ -147,7 +147,7 @@ func (t *storeTest) chatEnds(boss app.Actor) {
 }
 
 // chatShown: an open request of a tenant with a channel for it is shown there once, and nowhere else.
-func (t *storeTest) chatShown(boss, other app.Actor) {
+func (t *storeTest) chatShown(other app.Actor) {
 	now := t.Clock.Now
 	open := func(in string) cluster.Request {
 		t.Helper()

@@ -38,7 +38,6 @@ type oracle struct {
 	tenant   string
 	clusters []string
 	held     []app.Fence
-	worker   map[app.Fence]string
 	last     string
 }
 

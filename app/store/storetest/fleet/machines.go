@@ -43,7 +43,7 @@ func (t *storeTest) asked() {
 		}
 		t.fails(c, true)
 	}
-	c = t.Claim("w")
+	t.Claim("w")
 	t.Clock.Move(2 * execution.ClaimFor)
 	_, err := t.Store.SweepSteps(t.Ctx, t.Clock.Now())
 	t.Must(err)

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"muster/app"
@@ -53,7 +52,6 @@ var Money = kit.Cases(newMoneyTest, []struct {
 
 type moneyTest struct {
 	storeTest
-	made atomic.Int64
 }
 
 func newMoneyTest(t *kit.T) *moneyTest { return &moneyTest{storeTest: storeTest{t}} }

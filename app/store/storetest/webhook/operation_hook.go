@@ -214,7 +214,7 @@ func (t *storeTest) hookDeletes() {
 	}
 	third := t.Remove(1)
 	t.News("guard: Before the delete of web") // it is reported
-	if third.HeldUntil.IsZero() == false {
+	if !third.HeldUntil.IsZero() {
 		t.Fatalf("the third delete waits: %+v", third)
 	}
 	t.FailStep(next, app.Retry{Again: true})

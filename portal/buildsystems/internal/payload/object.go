@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -128,7 +129,7 @@ func (o *Object) Only(names ...string) {
 	for _, name := range slices.Sorted(maps.Keys(o.m)) {
 		if !slices.Contains(names, name) {
 			o.Wrong(name, "Unknown field.")
-			if e, ok := (*o.first).(*app.Error); ok && e.Hint == "" && e.Field == o.place(name) {
+			if e, ok := errors.AsType[*app.Error](*o.first); ok && e.Hint == "" && e.Field == o.place(name) {
 				e.Hint = humanize.Suggest(name, names)
 			}
 			return
