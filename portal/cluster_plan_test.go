@@ -47,12 +47,12 @@ func TestPlanPictures(t *testing.T) {
 	r.until("shapes", `"g0":["succeeded"`)
 	for s.f.advance(id, 50) {
 	}
-	r.until("part", "The create succeeded")
+	r.until("part", "Creation succeeded")
 	r.until("end", "")
 
 	// An operation of the past keeps its page.
 	s.post(path+"/delete", nil)
-	s.get(path+"/operations/1").reads(http.StatusOK, "The create succeeded", "View log")
+	s.get(path+"/operations/1").reads(http.StatusOK, "Creation succeeded", "View log")
 	s.get(path+"/operations/2").reads(http.StatusOK, "Deleting")
 	s.get(path+"/history").reads(http.StatusOK, "delete running", "create succeeded")
 	for _, tab := range []string{"", "/plan", "/logs", "/access", "/history"} {
