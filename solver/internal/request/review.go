@@ -107,7 +107,7 @@ func (v *reviewer) size() {
 	switch {
 	case n <= 0:
 		hint, repairs := resize(allowed.Least())
-		v.say(app.EInvalid, BadRequest, "size", hint, repairs, "A cluster needs at least 1 node (requested: %d).", n)
+		v.say(app.EInvalid, BadRequest, "size", hint, repairs, "Choose at least 1 node (you entered %d).", n)
 	case !allowed.Allows(n):
 		hint, repairs := resize(allowed.Nearest(n))
 		v.say(app.EInvalid, WrongSize, "size", hint, repairs, "%s", allowed.Refusal(n))
