@@ -143,7 +143,7 @@ func TestQueueIsForAdmins(t *testing.T) {
 	id = s.cluster(ada, "lake", "hadoop", 5)
 	s.f.advance(id, 8)
 	a := s.get("/queue")
-	a.reads(http.StatusOK, "1 operations in progress", "Waiting steps by reason", "Waiting for other steps of the plan.", "lake create running, by ada just now", "8 of 43")
+	a.reads(http.StatusOK, "1 operations in progress", "Waiting steps by reason", "Waiting for other steps of the plan.", "lake creation running, by ada just now", "8 of 43")
 	if !strings.Contains(a.body, `/list.`) || !strings.Contains(a.body, `<noscript><meta http-equiv="refresh" content="5">`) {
 		t.Error("a queue in which something moves does not move by itself")
 	}

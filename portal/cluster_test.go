@@ -234,7 +234,7 @@ func TestClusterShow(t *testing.T) {
 	s.f.advance(id, 9)
 	a := s.get("/clusters/" + id)
 	a.reads(http.StatusOK, "lake creating", "Creating: 9 of 25 steps done, about", "to create, requested by ada", "n1 ready n1-c01.muster.example namenode medium debian12 m-n1 10.0.0.10",
-		"ssh -i muster-c01.pem -p 2222 root@10.0.0.10", "none yet", "waiting 1", "running 2", "succeeded 9", "n1.namenode.start Setting up namenode", "Recent activity View all create running, 9 of 25 steps")
+		"ssh -i muster-c01.pem -p 2222 root@10.0.0.10", "none yet", "waiting 1", "running 2", "succeeded 9", "n1.namenode.start Setting up namenode", "Recent activity View all creation running, 9 of 25 steps")
 	if live := a.find("live"); attr(live, "data-live") != "/clusters/c01/live?operation=1&plan=matrix" || attr(live, "data-after") == "0" {
 		t.Errorf("the live part is %v", live.Attr)
 	}
@@ -296,7 +296,7 @@ func TestClusterShow(t *testing.T) {
 			t.Fatalf("deletion answers %d", a.status)
 		}
 		a := s.get("/clusters/" + id)
-		a.reads(http.StatusOK, "deleting", "Deleting: 0 of 3 steps done", "View all delete running", "create succeeded")
+		a.reads(http.StatusOK, "deleting", "Deleting: 0 of 3 steps done", "View all deletion running", "creation succeeded")
 		if a.find("delete") != nil {
 			t.Error("a cluster that is being deleted can be deleted once more")
 		}

@@ -34,7 +34,7 @@ func TestWrongHooks(t *testing.T) {
 		{"both", "{name: a, when: before, run: x, send_to: y}", "run", "exactly one of"},
 		{"a script after a failure", "{name: a, when: failure, run: x}", "when", "not when it fails"},
 		{"a script before a deletion", "{name: a, when: before, run: x, operations: [delete]}", "operations", "must be deleted anyway"},
-		{"a script of an accepted partial result, which has the scripts of the operation it continues", "{name: a, when: after, run: x, operations: [create, accept_partial]}", "operations", "after creation or resize"},
+		{"a script of an accepted partial result, which has the scripts of the operation it continues", "{name: a, when: after, run: x, operations: [create, accept_partial]}", "operations", "after creation or the resize"},
 		{"an operation that there is not", "{name: a, when: before, run: x, operations: [destroy]}", "operations", "Unknown operation kind"},
 		{"a name in capitals", "{name: A, when: before, run: x}", "name", "lowercase letters"},
 		{"nodes for a call", "{name: a, when: after, send_to: y, services: [base]}", "services", "apply only to scripts"},
