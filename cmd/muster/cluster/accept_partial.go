@@ -35,7 +35,7 @@ func clusterAcceptPartialCommand(c *cli.Context) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "accept-partial ID|NAME",
-		Short: "Accept the partial result of a creation or resize that lacks machines",
+		Short: "Accept the partial result of creating or resizing a cluster",
 		Long: "Finish creating or resizing a cluster with the available machines, if only machines are missing. Partly created machines are deleted. Muster\n" +
 			"tries to backfill the missing nodes later, unless --no-backfill is set. Shows a preview first, and then runs\n" +
 			"exactly that plan. If anything has changed since, the command is refused.",
