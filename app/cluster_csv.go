@@ -14,7 +14,7 @@ func ClustersCSV(list []ClusterSummary, names bool) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	if names {
-		_ = w.Write([]string{"id", "name", "owner", "template", "provider", "nodes", "services", "status", "cost_per_hour", "created", "lease_end", "deleted", "message"})
+		_ = w.Write([]string{"id", "name", "owner", "template", "provider", "nodes", "services", "status", "cost_per_hour", "created", "lease_end", "deleted", "message", "currency"})
 	}
 	moment := func(t time.Time) string {
 		if t.IsZero() {
@@ -25,7 +25,7 @@ func ClustersCSV(list []ClusterSummary, names bool) []byte {
 	for _, c := range list {
 		_ = w.Write([]string{c.ID, SheetCell(c.Name), SheetCell(c.Owner), SheetCell(c.Template), SheetCell(c.Provider), strconv.Itoa(c.Size),
 			SheetCell(strings.Join(c.Services, " ")), string(c.Status), strconv.FormatFloat(c.CostPerHour, 'f', 6, 64),
-			moment(c.CreatedAt), moment(c.ExpiresAt), moment(c.DeletedAt), SheetCell(c.Message)})
+			moment(c.CreatedAt), moment(c.ExpiresAt), moment(c.DeletedAt), SheetCell(c.Message), c.Currency})
 	}
 	w.Flush() // a buffer takes everything
 	return b.Bytes()

@@ -18,7 +18,7 @@ func (c Cluster) RefusePower(kind OperationKind, ops []Operation) *Error {
 	case ClusterPending:
 		e.Reason, e.Message = "operation_running", fmt.Sprintf("Cluster %q is being changed, so it can't %s.", c.Name, cannot)
 		if i := slices.IndexFunc(ops, func(o Operation) bool { return !o.Status.Ended() && o.Status != OperationWaiting }); i >= 0 {
-			e.Message = fmt.Sprintf("The %s of cluster %q %s, so the cluster can't %s.", ops[i].Kind.Text(), c.Name, States[ops[i].Status], cannot)
+			e.Message = fmt.Sprintf("Cluster %q can't %s: %s %s.", c.Name, cannot, ops[i].Kind.The(), States[ops[i].Status])
 		}
 		e.Hint = "Wait until the operation finishes, or cancel it."
 	case ClusterFailed:

@@ -84,11 +84,11 @@ var States = map[OperationStatus]string{
 // Refuse says why an act is not possible, and which are.
 func (o Operation) Refuse(a Act, latest bool) *Error {
 	e := &Error{Code: EConflict, Reason: "operation_" + string(o.Status),
-		Message: fmt.Sprintf("The %s %s, so you can't %s.", o.Kind.Text(), States[o.Status], a.Verb())}
+		Message: fmt.Sprintf("%s %s, so you can't %s.", humanize.Upper(o.Kind.The()), States[o.Status], a.Verb())}
 	acts := o.Acts(latest)
 	switch {
 	case a == ActRollBack && !o.Kind.Undoable():
-		e.Message = fmt.Sprintf("A %s can't be rolled back because deleted machines can't be restored.", o.Kind.Text())
+		e.Message = humanize.Upper(o.Kind.The()) + " can't be rolled back because deleted machines can't be restored."
 	case a == ActRollBack && o.Status == OperationSucceeded && o.Kind == OperationCreate:
 		e.Hint = "Delete the cluster instead."
 		return e

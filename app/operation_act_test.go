@@ -49,14 +49,14 @@ func TestARefusalSaysWhatIsPossible(t *testing.T) {
 		latest bool
 		says   string
 	}{
-		{OperationCreate, OperationPaused, ActPause, true, "The create is paused, so you can't pause it. You can resume it or cancel it."},
-		{OperationCreate, OperationSucceeded, ActCancel, true, "The create has succeeded, so you can't cancel it. "},
-		{OperationCreate, OperationSucceeded, ActRollBack, true, "The create has succeeded, so you can't roll it back. Delete the cluster instead."},
+		{OperationCreate, OperationPaused, ActPause, true, "Creation is paused, so you can't pause it. You can resume it or cancel it."},
+		{OperationCreate, OperationSucceeded, ActCancel, true, "Creation has succeeded, so you can't cancel it. "},
+		{OperationCreate, OperationSucceeded, ActRollBack, true, "Creation has succeeded, so you can't roll it back. Delete the cluster instead."},
 		{OperationCreate, OperationRunning, ActRollBack, true, "so you can't roll it back. Cancel it, then roll it back."},
 		{OperationCreate, OperationCancelling, ActResume, true, "Wait until it has been cancelled, then roll it back."},
 		{OperationCreate, OperationFailed, ActPause, true, "You can resume it, retry one of its nodes or roll it back."},
 		{OperationCreate, OperationFailed, ActResume, false, "A later operation has changed the cluster. See that operation."},
-		{OperationCreate, OperationCancelled, ActResume, true, "The create was cancelled, so you can't resume it. You can roll it back."},
+		{OperationCreate, OperationCancelled, ActResume, true, "Creation was cancelled, so you can't resume it. You can roll it back."},
 		{OperationDelete, OperationCancelled, ActResume, true, "You can delete the cluster."},
 		{OperationDelete, OperationFailed, ActRollBack, true, "A delete can't be rolled back because deleted machines can't be restored. You can resume it"},
 		{OperationRollBack, OperationRunning, ActResume, true, "The rollback is running, so you can't resume it. You can pause it or cancel it."},

@@ -18,6 +18,17 @@ const (
 	StepDropped   StepState = "dropped"   // never to run: the operation was cancelled or deleted
 )
 
+// Words is the state as people read it.
+func (s StepState) Words() string {
+	switch s {
+	case StepAsked:
+		return "waiting for an answer"
+	case StepDropped:
+		return "skipped"
+	}
+	return string(s)
+}
+
 // Ended reports whether the step will not change by itself any more.
 func (s StepState) Ended() bool {
 	return s == StepSucceeded || s == StepFailed || s == StepDropped

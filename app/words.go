@@ -69,13 +69,13 @@ func (o Operation) Headline(c Cluster) string {
 	case o.Status == OperationSucceeded && c.Status == ClusterActive:
 		return c.Name + " is active"
 	case o.Status == OperationSucceeded:
-		return c.Name + ": the " + o.Kind.Text() + " is done"
+		return c.Name + ": " + o.Kind.The() + " is done"
 	case o.Status == OperationFailed:
-		return c.Name + ": the " + o.Kind.Text() + " has failed"
+		return c.Name + ": " + o.Kind.The() + " has failed"
 	case o.Status == OperationCancelled:
-		return c.Name + ": the " + o.Kind.Text() + " was cancelled"
+		return c.Name + ": " + o.Kind.The() + " was cancelled"
 	case o.Status == OperationPaused:
-		return c.Name + ": the " + o.Kind.Text() + " is paused"
+		return c.Name + ": " + o.Kind.The() + " is paused"
 	}
 	return c.Name + ": " + o.Kind.Doing()
 }

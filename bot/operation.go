@@ -28,7 +28,7 @@ func (op operations) rollBackAsk(ctx context.Context, r request, d action) (Answ
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Roll back the " + p.Operation.Kind.Text() + "?", Links: []Link{{"View cluster", r.Page(app.ClusterSubject(d.Cluster))}}}
+	a := Answer{Title: "Roll back " + p.Operation.Kind.The() + "?", Links: []Link{{"View cluster", r.Page(app.ClusterSubject(d.Cluster))}}}
 	if len(p.Deletes) > 0 {
 		a.Lines = append(a.Lines, humanize.Count(len(p.Deletes), "machine")+" will be deleted with all data: "+cluster.NodesInWords(p.Deletes)+".")
 	}

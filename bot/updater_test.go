@@ -178,7 +178,7 @@ func TestUpdaterShowsResultsFirst(t *testing.T) {
 		w.ops[3].Status = app.OperationFailed
 		time.Sleep(cardEvery)
 		b.runOnce(t.Context())
-		if got := w.texts["m3"]; len(got) != 2 || !strings.HasPrefix(got[1], "c3: the create has failed") {
+		if got := w.texts["m3"]; len(got) != 2 || !strings.HasPrefix(got[1], "c3: creation has failed") {
 			t.Fatalf("the end of c3 was not shown first: %v", w.texts)
 		}
 		// Another server continues.

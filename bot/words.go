@@ -31,18 +31,18 @@ func (v voice) leaseEnd(c app.Cluster) string {
 	return "expires " + v.moment(c.ExpiresAt)
 }
 
-// operationLine sums up an operation's progress: "The create is running: 3 of 12 steps."
+// operationLine sums up an operation's progress: "Creation is running: 3 of 12 steps."
 func operationLine(o app.Operation) string {
-	text := fmt.Sprintf("The %s is %s", o.Kind.Text(), o.Status)
+	text := fmt.Sprintf("%s is %s", humanize.Upper(o.Kind.The()), o.Status)
 	switch {
 	case o.Status == app.OperationSucceeded:
-		return fmt.Sprintf("The %s succeeded.", o.Kind.Text())
+		return fmt.Sprintf("%s succeeded.", humanize.Upper(o.Kind.The()))
 	case o.Status == app.OperationFailed:
-		text = fmt.Sprintf("The %s failed", o.Kind.Text())
+		text = fmt.Sprintf("%s failed", humanize.Upper(o.Kind.The()))
 	case o.Status == app.OperationCancelled:
-		text = fmt.Sprintf("The %s was cancelled", o.Kind.Text())
+		text = fmt.Sprintf("%s was cancelled", humanize.Upper(o.Kind.The()))
 	case !o.HeldUntil.IsZero():
-		text = fmt.Sprintf("The %s is waiting for a webhook", o.Kind.Text())
+		text = fmt.Sprintf("%s is waiting for a webhook", humanize.Upper(o.Kind.The()))
 	}
 	return fmt.Sprintf("%s: %d of %s.", text, o.Done, humanize.Count(o.Total, "step"))
 }

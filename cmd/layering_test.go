@@ -50,7 +50,7 @@ var rooms = []room{
 	{"app/build", []string{"nouns", "app/catalog", "app/cluster", "app/identity", "app/operation", "app/policy", "app/webhook"}, "builds get clusters and tell hooks"},
 	{"app/catalog", []string{"nouns"}, "entries need only the nouns"},
 	{"app/chat", []string{"nouns", "app/catalog", "app/cluster", "app/identity"}, "people in chats are accounts that look at clusters"},
-	{"app/cluster", []string{"nouns", "app/catalog", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule", "app/secret", "app/webhook"}, "a create draws on the catalog, secrets, resources, policies and hooks"},
+	{"app/cluster", []string{"nouns", "app/catalog", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule", "app/secret", "app/webhook"}, "a creation draws on the catalog, secrets, resources, policies and hooks"},
 	{"app/execution", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/operation", "app/resource", "app/secret"}, "a step is carried out for an operation on a cluster"},
 	{"app/fleet", []string{"nouns", "app/catalog", "app/cluster", "app/execution", "app/identity", "app/operation", "app/secret"}, "provisioners carry out steps"},
 	{"app/health", []string{"nouns"}, "what checks found is about nodes"},

@@ -96,7 +96,7 @@ func TestCreateGoesOnWithTheMachinesThatCame(t *testing.T) {
 	v := e.await(e.wanting(5, app.FailureAcceptPartial, template.PartialOverride{MinAvailable: "60%"}).ID)
 	e.want(v, app.ClusterFailed)
 	if o := v.Operations[0]; o.OnFailure != app.FailureAcceptPartial || o.MinAvailable != 3 {
-		t.Fatalf("the create is kept as %+v", o)
+		t.Fatalf("creation is kept as %+v", o)
 	}
 	before := e.effects()
 	v = e.goesOn(v.ID)

@@ -337,7 +337,7 @@ func TestWaitingReasons(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.Groups[0].Count != 3 || !strings.HasSuffix(w.Groups[0].Text, ".back.start, which is running.") ||
-		w.Text != fmt.Sprintf("The create is running: 1 step in progress, %d waiting.", w.Total) {
+		w.Text != fmt.Sprintf("Creation is running: 1 step in progress, %d waiting.", w.Total) {
 		t.Errorf("%+v", w)
 	}
 	for _, s := range w.Steps {

@@ -59,7 +59,7 @@ func TestDeletesKeepTrying(t *testing.T) {
 				}
 				as.Action, as.Age, as.Tries = app.ActionCreate, 0, 50
 				if got := e; retryOf(&got, as).Again {
-					t.Error("a create continues as long")
+					t.Error("a creation continues as long")
 				}
 			})
 		})

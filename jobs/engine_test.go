@@ -550,7 +550,7 @@ func TestConcurrentDeletesAreOne(t *testing.T) {
 	v = e.await(v.ID)
 	e.want(v, app.ClusterDeleted)
 	if len(v.Operations) != 2 {
-		t.Errorf("%d operations, want the create and one delete: %+v", len(v.Operations), v.Operations)
+		t.Errorf("%d operations, want creation and one delete: %+v", len(v.Operations), v.Operations)
 	}
 }
 

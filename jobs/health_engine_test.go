@@ -117,7 +117,7 @@ func TestUnhealthyNodesAreDetectedAndRecover(t *testing.T) {
 		}
 	}
 	if checks != 3 {
-		t.Errorf("the create has %d checks, want one for each node", checks)
+		t.Errorf("creation has %d checks, want one for each node", checks)
 	}
 	h := e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.Healthy })
 	if h.Healthy != 3 || len(h.Nodes) != 0 || h.CheckedAt.IsZero() || h.Reason != "" {

@@ -85,7 +85,7 @@ func TestScriptsOfHooks(t *testing.T) {
 	}
 	e.want(e.await(v.ID), app.ClusterDeleted)
 	if n := len(e.effects()); n != 14 {
-		t.Errorf("after the delete there are %d effects", n)
+		t.Errorf("after deletion there are %d effects", n)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestManualStepsOutliveServers(t *testing.T) {
 						continue
 					}
 					if o.Status != app.OperationSucceeded {
-						t.Fatalf("the create is %s: %s", o.Status, o.Message)
+						t.Fatalf("creation is %s: %s", o.Status, o.Message)
 					}
 					break
 				}

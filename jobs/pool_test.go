@@ -266,7 +266,7 @@ func TestUnusableReservedMachine(t *testing.T) {
 	c := p.create(2)
 	v, err := p.app.Pool.Pools.Pool(p.ctx, p.admin, "base")
 	if err != nil || v.Reserved != 2 || v.Ready != 1 {
-		t.Fatalf("after a create of two: %+v (%v)", v, err)
+		t.Fatalf("after a creation of two: %+v (%v)", v, err)
 	}
 	if _, err := p.app.Operation.Controls.CancelOperation(p.ctx, p.admin, c.ID, 0, false); err != nil {
 		t.Fatal(err)

@@ -97,7 +97,7 @@ func TestConfirmWaitsForTheAccessAddress(t *testing.T) {
 			}
 			return running(out, in)
 		}, open: out, within: 26 * time.Second},
-		"known from the create, and reported late": {known: map[string]string{app.AddressAccess: out, app.AddressBind: in},
+		"known from creation, and reported late": {known: map[string]string{app.AddressAccess: out, app.AddressBind: in},
 			now: func(time.Duration) family.Machine { return running("", in) }, open: out, within: time.Second},
 		"another one while logging in": {now: func(d time.Duration) family.Machine {
 			if d < 30*time.Second {

@@ -149,7 +149,7 @@ func TestNobodyIsAskedAtNight(t *testing.T) {
 	}
 	p, err := New().Plan(plan.Request{Kind: app.OperationDelete, Nodes: nodes, Services: askingServices()})
 	if err != nil || len(p.ManualSteps) > 0 {
-		t.Errorf("a delete asks %v, %v", p.ManualSteps, err)
+		t.Errorf("a deletion asks %v, %v", p.ManualSteps, err)
 	}
 }
 

@@ -72,7 +72,7 @@ func TestNoHookWhereMachinesAreGivenBack(t *testing.T) {
 	r := plan.Request{Kind: app.OperationDelete, Nodes: []plan.Node{{Name: "n1"}}, Hooks: []template.OperationHook{script("a", template.HookBefore)}}
 	p, err := planner.New().Plan(r)
 	if err != nil || len(p.Hooks) > 0 || strings.Contains(stepIDs(p), "hook") {
-		t.Fatalf("a delete runs scripts: %v %s", err, stepIDs(p))
+		t.Fatalf("a deletion runs scripts: %v %s", err, stepIDs(p))
 	}
 }
 

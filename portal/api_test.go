@@ -105,7 +105,7 @@ func TestAPIRefusals(t *testing.T) {
 		{"no such size", "POST", "/preview", `{"template":"hadoop","size":60}`, 422, app.EInvalid, "", "Choose 2–50 nodes (you entered 60)."},
 		{"no such cluster", "GET", "/clusters/none", "", 404, app.ENotFound, "", "There is no cluster none."},
 		{"no events of no cluster", "GET", "/clusters/none/events", "", 404, app.ENotFound, "", "There is no cluster none."},
-		{"nothing to resume", "POST", "/clusters/c01/resume", "", 409, app.EConflict, "", "The create is running."},
+		{"nothing to resume", "POST", "/clusters/c01/resume", "", 409, app.EConflict, "", "Creation is running."},
 		{"another plan", "POST", "/clusters", `{"template":"web","size":2,"name":"x","plan_hash":"00"}`, 409, app.EConflict, "", "The plan has changed."},
 		{"no such address", "GET", "/clouds", "", 404, app.ENotFound, "", "This address doesn't exist"},
 		{"no such verb", "PUT", "/clusters", "", 405, app.EInvalid, "", "doesn't support this method"},

@@ -185,7 +185,7 @@ func TestHowManyAreEnoughIsChosenWhenAsking(t *testing.T) {
 	}
 	in.Set("plan_hash", out.Get("plan_hash"))
 	if a := s.post("/clusters", in); a.status != http.StatusSeeOther || s.f.asked[0].OnFailure != app.FailureAcceptPartial || s.f.asked[0].MinAvailable != "60%" {
-		t.Errorf("the create answers %d and asks for %+v", a.status, s.f.asked)
+		t.Errorf("creation answers %d and asks for %+v", a.status, s.f.asked)
 	}
 	in.Set("min_available", "most")
 	if got := s.post("/clusters/preview", in).at("err-min_available"); !strings.Contains(got, `Invalid number or share of nodes "most".`) {

@@ -27,7 +27,7 @@ func TestPauseAndResume(t *testing.T) {
 	if attr(a.find("live"), "data-live") == "" {
 		t.Error("the page of a paused cluster doesn't notice when someone else resumes it")
 	}
-	s.post("/clusters/"+id+"/pause", nil).reads(http.StatusConflict, "The create is paused.")
+	s.post("/clusters/"+id+"/pause", nil).reads(http.StatusConflict, "Creation is paused.")
 	s.post("/clusters/"+id+"/resume", nil)
 	s.get("/clusters/"+id).reads(http.StatusOK, "Creating: 5 of 25 steps done")
 	s.get("/clusters").reads(http.StatusOK, "lake creating")
@@ -51,7 +51,7 @@ func TestCancelAsksWhatThen(t *testing.T) {
 	}
 	s.f.letGo(id)
 	a = s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "The create stopped after 9 of 25 steps and will be rolled back.")
+	a.reads(http.StatusOK, "Creation stopped after 9 of 25 steps and will be rolled back.")
 	if attr(a.find("live"), "data-live") == "" {
 		t.Error("the page does not wait for the rollback that is about to begin")
 	}
@@ -66,7 +66,7 @@ func TestWhatHappensOnAFailureIsChosenWhenAsking(t *testing.T) {
 	}
 	in.Set("plan_hash", out.Get("plan_hash"))
 	if a := s.post("/clusters", in); a.status != http.StatusSeeOther || s.f.asked[0].OnFailure != app.FailureRollBack {
-		t.Errorf("the create answers %d and asks for %+v", a.status, s.f.asked)
+		t.Errorf("creation answers %d and asks for %+v", a.status, s.f.asked)
 	}
 	in.Set("on_failure", "explode")
 	if got := s.post("/clusters/preview", in).at("err-on_failure"); got != "Unknown choice. Choose one from the list." {
@@ -79,7 +79,7 @@ func TestRollBackShowsItsPlanFirst(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 6)
 	s.f.advance(id, 9)
 	s.f.failStep(id, "n2.datanode.start", "The script ended with 1.")
-	s.get("/clusters/"+id).reads(http.StatusOK, "The create failed after 9 of 52 steps.", "Retry n2", "Resume operation Retries the failed steps", "Roll back operation Deletes the machines created so far.", "Change configuration", "Delete cluster")
+	s.get("/clusters/"+id).reads(http.StatusOK, "Creation failed after 9 of 52 steps.", "Retry n2", "Resume operation Retries the failed steps", "Roll back operation Deletes the machines created so far.", "Change configuration", "Delete cluster")
 	a := s.get("/clusters/" + id + "/roll-back")
 	a.reads(http.StatusOK, "Roll back operation on lake?", "5 machines are deleted, with all data on them: n1, n2, n3, n4 and n5. 1 other was never requested.",
 		"The cluster is deleted. This can't be undone.", "Estimated time 15 s")
@@ -143,7 +143,7 @@ func TestQueueIsForAdmins(t *testing.T) {
 	id = s.cluster(ada, "lake", "hadoop", 5)
 	s.f.advance(id, 8)
 	a := s.get("/queue")
-	a.reads(http.StatusOK, "1 operations in progress", "Waiting steps by reason", "Waiting for other steps of the plan.", "lake create running, by ada just now", "8 of 43")
+	a.reads(http.StatusOK, "1 operations in progress", "Waiting steps by reason", "Waiting for other steps of the plan.", "lake creation running, by ada just now", "8 of 43")
 	if !strings.Contains(a.body, `/list.`) || !strings.Contains(a.body, `<noscript><meta http-equiv="refresh" content="5">`) {
 		t.Error("a queue in which something moves does not move by itself")
 	}

@@ -47,7 +47,7 @@ func TestAConflictOfACreateIsNamed(t *testing.T) {
 	catalog.signIn("ada")
 	for _, name := range []string{"nodes=3&name=shop", "nodes=6&name=waits"} {
 		if a := ada.post("/clusters", ada.get("/clusters/new?template=web&set-"+name).fields()); a.status != http.StatusSeeOther {
-			t.Fatalf("the create of %s answers %d: %s", name, a.status, a.text())
+			t.Fatalf("creation of %s answers %d: %s", name, a.status, a.text())
 		}
 	}
 	for _, c := range []struct {

@@ -38,7 +38,7 @@ func TestPlanPictures(t *testing.T) {
 		}
 		s.get(at+"?plan=matrix").reads(http.StatusOK, "machine namenode datanode", "n5")
 	}
-	s.get(path+"/plan").reads(http.StatusOK, "Create 1 lake", "Creating: 10 of", "Requested by ada")
+	s.get(path+"/plan").reads(http.StatusOK, "Operation 1: creation lake", "Creating: 10 of", "Requested by ada")
 	s.get(path+"/operations/7").reads(http.StatusNotFound, "doesn't have an operation 7")
 	s.get(path + "/operations/x").reads(http.StatusNotFound)
 
@@ -47,14 +47,14 @@ func TestPlanPictures(t *testing.T) {
 	r.until("shapes", `"g0":["succeeded"`)
 	for s.f.advance(id, 50) {
 	}
-	r.until("part", "The create succeeded")
+	r.until("part", "Creation succeeded")
 	r.until("end", "")
 
 	// An operation of the past keeps its page.
 	s.post(path+"/delete", nil)
-	s.get(path+"/operations/1").reads(http.StatusOK, "The create succeeded", "View log")
+	s.get(path+"/operations/1").reads(http.StatusOK, "Creation succeeded", "View log")
 	s.get(path+"/operations/2").reads(http.StatusOK, "Deleting")
-	s.get(path+"/history").reads(http.StatusOK, "delete running", "create succeeded")
+	s.get(path+"/history").reads(http.StatusOK, "deletion running", "creation succeeded")
 	for _, tab := range []string{"", "/plan", "/logs", "/access", "/history"} {
 		if a := s.get(path + tab); strings.Count(a.body, `aria-current`) < 1 || !strings.Contains(a.body, `aria-label="Cluster"`) {
 			t.Errorf("%s has no tabs", tab)

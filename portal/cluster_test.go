@@ -179,7 +179,7 @@ func TestClusterCreate(t *testing.T) {
 	in := s.get("/clusters/new?template=hadoop&size=3&name=lake").fields()
 	a := s.post("/clusters", in)
 	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/c01" {
-		t.Fatalf("a create answers %d %s: %s", a.status, a.header.Get("Location"), a.text())
+		t.Fatalf("a creation answers %d %s: %s", a.status, a.header.Get("Location"), a.text())
 	}
 	if r := s.f.asked[0]; r.PlanHash != in.Get("plan_hash") || r.Name != "lake" || r.Size != 3 || r.Services != nil || r.Lease != nil || r.Hardware != "" {
 		t.Errorf("the request was %+v", r)
@@ -234,7 +234,7 @@ func TestClusterShow(t *testing.T) {
 	s.f.advance(id, 9)
 	a := s.get("/clusters/" + id)
 	a.reads(http.StatusOK, "lake creating", "Creating: 9 of 25 steps done, about", "to create, requested by ada", "n1 ready n1-c01.muster.example namenode medium debian12 m-n1 10.0.0.10",
-		"ssh -i muster-c01.pem -p 2222 root@10.0.0.10", "none yet", "waiting 1", "running 2", "succeeded 9", "n1.namenode.start Setting up namenode", "Recent activity View all create running, 9 of 25 steps")
+		"ssh -i muster-c01.pem -p 2222 root@10.0.0.10", "none yet", "waiting 1", "running 2", "succeeded 9", "n1.namenode.start Setting up namenode", "Recent activity View all creation running, 9 of 25 steps")
 	if live := a.find("live"); attr(live, "data-live") != "/clusters/c01/live?operation=1&plan=matrix" || attr(live, "data-after") == "0" {
 		t.Errorf("the live part is %v", live.Attr)
 	}
@@ -263,10 +263,10 @@ func TestClusterShow(t *testing.T) {
 	t.Run("failed", func(t *testing.T) {
 		s.f.failStep(id, "n2.datanode.start", "The script ended with 1.", "line one", "<b>Address already in use</b>")
 		a := s.get("/clusters/" + id)
-		a.reads(http.StatusOK, "failed", "The create failed after 9 of 25 steps.", "Start datanode on n2 : The script ended with 1. Last log lines line one <b>Address already in use</b>", "Resume operation", "Delete cluster")
+		a.reads(http.StatusOK, "failed", "Creation failed after 9 of 25 steps.", "Start datanode on n2 : The script ended with 1. Last log lines line one <b>Address already in use</b>", "Resume operation", "Delete cluster")
 		s.post("/clusters/"+id+"/resume", nil)
 		s.get("/clusters/"+id).reads(http.StatusOK, "Creating")
-		s.post("/clusters/"+id+"/resume", nil).reads(http.StatusConflict, "The create is running.", "See what it allows.")
+		s.post("/clusters/"+id+"/resume", nil).reads(http.StatusConflict, "Creation is running.", "See what it allows.")
 	})
 	for s.f.advance(id, 50) {
 	}
@@ -293,10 +293,10 @@ func TestClusterShow(t *testing.T) {
 	t.Run("delete, after a question", func(t *testing.T) {
 		s.get("/clusters/"+id+"/delete").reads(http.StatusOK, "Delete lake?", "This deletes 3 machines and all data on them.", "Cancel")
 		if a := s.post("/clusters/"+id+"/delete", nil); a.status != http.StatusSeeOther {
-			t.Fatalf("the delete answers %d", a.status)
+			t.Fatalf("deletion answers %d", a.status)
 		}
 		a := s.get("/clusters/" + id)
-		a.reads(http.StatusOK, "deleting", "Deleting: 0 of 3 steps done", "View all delete running", "create succeeded")
+		a.reads(http.StatusOK, "deleting", "Deleting: 0 of 3 steps done", "View all deletion running", "creation succeeded")
 		if a.find("delete") != nil {
 			t.Error("a cluster that is being deleted can be deleted once more")
 		}

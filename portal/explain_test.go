@@ -138,7 +138,7 @@ func TestWhyThereIsNoLayout(t *testing.T) {
 	t.Run("while typing", func(t *testing.T) {
 		s.post("/clusters/preview", in, "HX-Request", "true").reads(http.StatusOK, "No layout fits", "8 nodes instead of 7")
 	})
-	t.Run("after a create", func(t *testing.T) {
+	t.Run("after a creation", func(t *testing.T) {
 		in := url.Values{"plan_hash": {"x"}}
 		for k, v := range a.fields() {
 			in[k] = v

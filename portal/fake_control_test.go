@@ -23,7 +23,7 @@ func (f *fake) current(a app.Actor, id string, act app.Act) (*cluster.View, *app
 	c := f.find(id)
 	op := &c.Operations[0]
 	if !slices.Contains(op.Acts(true), act) {
-		return nil, nil, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("The create is %s.", op.Status), Hint: "See what it allows."}
+		return nil, nil, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("Creation is %s.", op.Status), Hint: "See what it allows."}
 	}
 	return c, op, nil
 }
@@ -193,7 +193,7 @@ func (f *fake) Waiting(_ context.Context, _ app.Actor, id string, filter executi
 		}
 	}
 	w.Running = counts[app.StepRunning]
-	w.Text = fmt.Sprintf("The create is running: %d steps in progress, %d waiting.", w.Running, w.Total)
+	w.Text = fmt.Sprintf("Creation is running: %d steps in progress, %d waiting.", w.Running, w.Total)
 	return w, nil
 }
 

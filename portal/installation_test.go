@@ -61,7 +61,7 @@ func TestQueuesOfAllTenants(t *testing.T) {
 	s.post("/signout", nil)
 	s.signIn("root")
 	s.get("/admin/queues").reads(http.StatusOK, "8 operations in progress in 1 tenant.", "research oldest operation: 1 h ago", "Suggested fix: Assign a provisioner to the tenant.",
-		"4 steps: No worker is connected.", "oldest operation: 1 h ago", "8 operations", "lake create running, by rosa 1 h ago", "0 of 25", "And 7 more operations.")
+		"4 steps: No worker is connected.", "oldest operation: 1 h ago", "8 operations", "lake creation running, by rosa 1 h ago", "0 of 25", "And 7 more operations.")
 	parts, err := s.p.execution.QueuesLive(t.Context(), root, nil)
 	if err != nil || len(parts) != 1 || parts[0].ID != "queues" {
 		t.Errorf("live parts: %+v, %v", parts, err)

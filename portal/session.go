@@ -108,6 +108,10 @@ func (p *Portal) sendToSignIn(w http.ResponseWriter, r *http.Request) error {
 			to += "?next=" + url.QueryEscape(back)
 		}
 	}
+	// A cookie without a session is what is left of one that has expired. Where only the sign-in has ended, SignedIn says why.
+	if _, err := r.Cookie(p.Sessions.Cookie.Name); err == nil && p.Sessions.Token(r.Context()) == "" && !isPart(r) {
+		p.Sessions.Put(r.Context(), site.KeyWhy, "Your session has expired. Sign in again.")
+	}
 	switch {
 	case r.Header.Get("HX-Request") != "":
 		w.Header().Set("HX-Redirect", "/signin?next="+url.QueryEscape("/clusters/new"))

@@ -308,6 +308,20 @@ func TestSignInsEndByThemselves(t *testing.T) {
 	}
 }
 
+// A cookie whose session is no longer stored is what is left of one that has expired.
+func TestAnExpiredSessionIsExplained(t *testing.T) {
+	w := newUserSite(t).enter("ada")
+	here, _ := url.Parse(w.srv.URL)
+	cookie := *w.http.Jar.Cookies(here)[0]
+	cookie.Value = strings.Repeat("x", len(cookie.Value))
+	w.http.Jar.SetCookies(here, []*http.Cookie{&cookie})
+	if a := w.get("/clusters"); a.header.Get("Location") != "/signin?next=%2Fclusters" {
+		t.Errorf("the expired session leads to %q", a.header.Get("Location"))
+	}
+	w.get("/signin").reads(http.StatusOK, "Your session has expired. Sign in again.")
+	w.another().get("/signin").lacks("Your session has expired")
+}
+
 func TestSignOutEnds(t *testing.T) {
 	w := newUserSite(t).enter("ada")
 	here, _ := url.Parse(w.srv.URL)

@@ -77,7 +77,8 @@ func (e *example) checkRefusal(t *testing.T, got layout.Layout, err error) {
 
 // ourWords puts our words for Coopr's into the messages of the reference: what they name has to be the same.
 var ourWords = strings.NewReplacer("does not exist", "doesn't exist",
-	"which is not on the cluster or in the list of services to add", "which isn't on the cluster")
+	"which is not on the cluster or in the list of services to add", "which isn't on the cluster",
+	"cluster size must be greater than 0", "Choose at least 1 node (you entered 0)")
 
 func sortedLines(s string) string {
 	lines := strings.Split(s, "\n")

@@ -57,7 +57,7 @@ const mostNodes = 4 * template.MaxNodes
 // narrow checks the request in the order in which Coopr does, and returns the problem that is left.
 func narrow(c *template.Catalog, r layout.Request) (*problem, error) {
 	if r.Size <= 0 {
-		return nil, request.Refuse(app.EInvalid, request.BadRequest, "size", "cluster size must be greater than 0")
+		return nil, request.Refuse(app.EInvalid, request.BadRequest, "size", "Choose at least 1 node (you entered %d)", r.Size)
 	}
 	if r.Size > mostNodes {
 		return nil, request.Refuse(app.EInvalid, request.WrongSize, "size", "a cluster has at most %d nodes, not %d", template.MaxNodes, r.Size)

@@ -308,7 +308,7 @@ func (p Recovery) Text(v View) string {
 	if p.Latest.Status == app.OperationCancelled {
 		word = "was cancelled"
 	}
-	words := fmt.Sprintf("The %s %s after %d of %s.", p.Latest.Kind.Text(), word, p.Latest.Done, humanize.Count(p.Latest.Total, "step"))
+	words := fmt.Sprintf("%s %s after %d of %s.", humanize.Upper(p.Latest.Kind.The()), word, p.Latest.Done, humanize.Count(p.Latest.Total, "step"))
 	if gone != "" {
 		words += " " + gone
 	}
@@ -321,7 +321,7 @@ func (p Recovery) soon() string {
 	case p.LostOnly():
 		return ""
 	case o.Status == app.OperationFailed && o.Kind == app.OperationDelete:
-		return "The delete is retried automatically."
+		return "Deletion is retried automatically."
 	case o.OnFailure == app.FailureRollBack && o.Kind.Undoable():
 		return "It will be rolled back automatically."
 	case o.Status == app.OperationFailed && o.OnFailure.GoesOn():
@@ -332,7 +332,7 @@ func (p Recovery) soon() string {
 
 // way words a way on.
 func (p Recovery) way(k RecoveryKind, c app.Cluster) RecoveryOption {
-	kind := p.Latest.Kind.Text()
+	kind := p.Latest.Kind.The()
 	w := RecoveryOption{Kind: k}
 	command := func(verb string) string { return "muster cluster " + verb + " " + c.Name }
 	switch k {
@@ -344,19 +344,19 @@ func (p Recovery) way(k RecoveryKind, c app.Cluster) RecoveryOption {
 		case len(p.Lost) > 0 && p.LostOnly():
 			w.Text = fmt.Sprintf("Replaces %s.", p.LostWords())
 		case len(p.Lost) > 0:
-			w.Text = fmt.Sprintf("Replaces %s and finishes the %s.", p.LostWords(), kind)
+			w.Text = fmt.Sprintf("Replaces %s and finishes %s.", p.LostWords(), kind)
 		default:
-			w.Text = fmt.Sprintf("Replaces machines that weren't set up and finishes the %s.", kind)
+			w.Text = fmt.Sprintf("Replaces machines that weren't set up and finishes %s.", kind)
 		}
 	case RecoveryRollBack:
-		w.Title, w.Text, w.Command = "Roll back operation", "Restores the cluster to how it was before the "+kind+".", command("roll-back")
+		w.Title, w.Text, w.Command = "Roll back operation", "Restores the cluster to how it was before "+kind+".", command("roll-back")
 		if p.Latest.Kind == app.OperationCreate {
 			w.Text = "Deletes the machines created so far. Nothing of the cluster remains."
 		} else if len(p.Lost) > 0 {
 			w.Text += fmt.Sprintf(" Skips %s; repair the cluster afterwards to replace it.", p.LostWords())
 		}
 	case RecoveryReconfigure:
-		w.Title, w.Text, w.Command = "Change configuration", "Finishes the "+kind+" with a different configuration.", command("set")+" KEY=VALUE"
+		w.Title, w.Text, w.Command = "Change configuration", "Finishes "+kind+" with a different configuration.", command("set")+" KEY=VALUE"
 	case RecoveryAcceptPartial:
 		w.Title, w.Text, w.Command = "Accept partial result", "Continues with the machines that were created.", command("accept-partial")
 	case RecoveryWake:

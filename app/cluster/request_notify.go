@@ -17,8 +17,16 @@ func (r Request) Title() string {
 	if a := r.Terms.Updated; a != nil {
 		return cmp.Or(r.Facts.Name, r.Cluster) + ": " + a.Title
 	}
-	name := cmp.Or(r.Spec.Name, "New cluster")
+	name := cmp.Or(r.Spec.Name, "new cluster")
 	return fmt.Sprintf("%s: %s from template %s", name, humanize.Count(r.Terms.Layout.Size(), "node"), r.Spec.Template)
+}
+
+// about is the title of a notice: "Approved for events: grow from 2 to 3 nodes".
+func (r Request) about(what string) string {
+	if a := r.Terms.Updated; a != nil {
+		return what + " for " + cmp.Or(r.Facts.Name, r.Cluster) + ": " + humanize.LowerFirst(a.Title)
+	}
+	return what + " for " + r.Title()
 }
 
 // price says what it costs.
@@ -58,7 +66,7 @@ func (r Request) groups() (all []string) {
 
 // toApprovers asks them to decide.
 func (r Request) toApprovers(at time.Time, title string, groups []string) app.Notice {
-	n := r.notice(app.NoticeApproval, at, title, fmt.Sprintf("%s requested %s (%s). Waiting for %s.", r.Requester, r.Title(), r.Terms.price(), r.approvers()))
+	n := r.notice(app.NoticeApproval, at, title, fmt.Sprintf("Requested by %s (%s). Waiting for %s.", r.Requester, r.Terms.price(), r.approvers()))
 	n.Groups, n.Act, n.ActionName = groups, app.RequestSubject(r.ID), "Decide"
 	return n
 }
@@ -68,7 +76,7 @@ func (r Request) OpenedNotices() []app.Notice {
 	if r.Status != RequestWaiting {
 		return nil
 	}
-	return []app.Notice{r.toApprovers(r.RequestedAt, "Approval required: "+r.Title(), r.groups())}
+	return []app.Notice{r.toApprovers(r.RequestedAt, r.about("Approval required"), r.groups())}
 }
 
 // reviewNotices is called when the review is written down, but before the request is accepted.
@@ -76,38 +84,38 @@ func (r Request) reviewNotices(m RequestMove) []app.Notice {
 	who := m.Who.Name()
 	switch {
 	case m.Act == RequestDeny:
-		return []app.Notice{r.toRequester(m.Now, "Denied: "+r.Title(), fmt.Sprintf("%s denied your request: %s", who, m.Reason))}
+		return []app.Notice{r.toRequester(m.Now, r.about("Denied"), fmt.Sprintf("%s denied your request: %s", who, m.Reason))}
 	case m.Act == RequestOffer:
-		n := r.toRequester(m.Now, "Conditions offered: "+r.Title(),
+		n := r.toRequester(m.Now, r.about("Conditions offered"),
 			fmt.Sprintf("%s would approve %s with lease %s (%s): %s", who, humanize.Count(r.Offer.Layout.Size(), "node"), policy.LeaseText(r.Offer.Lease), r.Offer.price(), m.Reason))
 		n.Act, n.ActionName = app.RequestSubject(r.ID), "Confirm"
 		return []app.Notice{n}
 	case len(r.want()) == 0:
-		return []app.Notice{r.toRequester(m.Now, "Approved: "+r.Title(), strings.TrimSpace(fmt.Sprintf("%s approved your request. It's running now. %s", who, m.Reason)))}
+		return []app.Notice{r.toRequester(m.Now, r.about("Approved"), strings.TrimSpace(fmt.Sprintf("%s approved your request. It's running now. %s", who, m.Reason)))}
 	}
-	return []app.Notice{r.toRequester(m.Now, "Partly approved: "+r.Title(), fmt.Sprintf("%s approved your request. Still waiting for %s.", who, r.approvers()))}
+	return []app.Notice{r.toRequester(m.Now, r.about("Partly approved"), fmt.Sprintf("%s approved your request. Still waiting for %s.", who, r.approvers()))}
 }
 
 func (r Request) confirmNotices(m RequestMove, run bool) []app.Notice {
 	if run {
-		return []app.Notice{r.toRequester(m.Now, "Confirmed: "+r.Title(), "Your request is running with the offered conditions.")}
+		return []app.Notice{r.toRequester(m.Now, r.about("Confirmed"), "Your request is running with the offered conditions.")}
 	}
-	return []app.Notice{r.toApprovers(m.Now, "Approval required for new conditions: "+r.Title(), r.groups())}
+	return []app.Notice{r.toApprovers(m.Now, r.about("New approval required"), r.groups())}
 }
 
 func (r Request) withdrawnNotices(m RequestMove) []app.Notice {
-	return []app.Notice{r.toRequester(m.Now, "Withdrawn: "+r.Title(), strings.TrimSpace(fmt.Sprintf("%s withdrew your request. %s", m.Who.Name(), m.Reason)))}
+	return []app.Notice{r.toRequester(m.Now, r.about("Withdrawn"), strings.TrimSpace(fmt.Sprintf("%s withdrew your request. %s", m.Who.Name(), m.Reason)))}
 }
 
 func (r Request) breakGlassNotices(m RequestMove) []app.Notice {
-	n := r.notice(app.NoticeAlarm, m.Now, "Emergency override: "+r.Title(),
+	n := r.notice(app.NoticeAlarm, m.Now, r.about("Emergency override"),
 		fmt.Sprintf("%s started this request without the required approvals (%s): %s", m.Who.Name(), r.approvers(), m.Reason))
 	n.Users, n.Groups = []string{r.Requester}, r.groups()
 	return []app.Notice{n}
 }
 
 func (r Request) expiredNotices(now time.Time) []app.Notice {
-	return []app.Notice{r.toRequester(now, "Expired: "+r.Title(), r.Message+" Submit a new request if you still need it.")}
+	return []app.Notice{r.toRequester(now, r.about("Expired"), r.Message+" Submit a new request if you still need it.")}
 }
 
 func (r Request) reminderNotices(n policy.RequiredApproval, now time.Time) app.Notice {
@@ -115,9 +123,9 @@ func (r Request) reminderNotices(n policy.RequiredApproval, now time.Time) app.N
 	if n.Group != "" {
 		groups = append(groups, n.Group)
 	}
-	return r.toApprovers(now, "Still waiting for approval: "+r.Title(), groups)
+	return r.toApprovers(now, r.about("Still waiting for approval"), groups)
 }
 
 func (r Request) escalatedNotices(n policy.RequiredApproval, now time.Time) app.Notice {
-	return r.toApprovers(now, "Escalated, still waiting for approval: "+r.Title(), []string{n.EscalateTo})
+	return r.toApprovers(now, r.about("Escalated, still waiting for approval"), []string{n.EscalateTo})
 }

@@ -91,7 +91,7 @@ func (q ManualStep) Subject() app.Subject {
 func (q ManualStep) Title() string {
 	name := cmp.Or(q.ClusterName, q.Cluster)
 	if q.Action == app.ActionAsk {
-		return name + ": continue the " + q.Kind.Text() + "?"
+		return name + ": continue " + q.Kind.The() + "?"
 	}
 	where := q.Service + " " + string(q.Action)
 	if q.Node != "" && !q.Person.Once {

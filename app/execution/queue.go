@@ -104,7 +104,7 @@ func (f *waitFacts) queue(tenant string, rows QueueRows) Queue {
 			t.add(WaitOperation, text, all, l.CreatedAt)
 			l.Reason, l.Text = WaitOperation, "Waiting for the previous operation on the cluster."
 			if b, ok := going[l.Cluster]; ok {
-				l.Text = fmt.Sprintf("Waiting for the %s, which %s.", b.Kind.Text(), app.States[b.Status])
+				l.Text = fmt.Sprintf("Waiting for %s, which %s.", b.Kind.The(), app.States[b.Status])
 			}
 		case app.OperationPaused:
 			t.add(WaitPaused, "Operation paused.", all, l.CreatedAt)

@@ -60,7 +60,7 @@ func joinGroups(groups []WaitGroup) []WaitGroup {
 
 // sentence says the whole.
 func (f *waitFacts) sentence(w *Waiting) string {
-	kind := "The " + f.op.Kind.Text()
+	kind := humanize.Upper(f.op.Kind.The())
 	switch {
 	case f.op.Status == app.OperationWaiting || f.op.Status == app.OperationPaused:
 		_, text := f.held()
@@ -93,15 +93,15 @@ func (f *waitFacts) held() (WaitReason, string) {
 	case f.op.Status == app.OperationWaiting && !f.op.HeldUntil.IsZero():
 		return WaitHook, f.op.Message
 	case f.op.Status == app.OperationWaiting && f.before != nil:
-		return WaitOperation, fmt.Sprintf("The %s starts after the %s, which %s.", f.op.Kind.Text(), f.before.Kind.Text(), app.States[f.before.Status])
+		return WaitOperation, fmt.Sprintf("Waiting for %s, which %s.", f.before.Kind.The(), app.States[f.before.Status])
 	case f.op.Status == app.OperationWaiting:
-		return WaitOperation, fmt.Sprintf("The %s is about to start.", f.op.Kind.Text())
+		return WaitOperation, humanize.Upper(f.op.Kind.The()) + " is about to start."
 	case f.overdue != nil:
 		return WaitPaused, f.overdue.Text(f.op, f.now)
 	case f.op.Status == app.OperationPaused && f.op.Message != "":
 		return WaitPaused, f.op.Message + " Resume it to continue."
 	case f.op.Status == app.OperationPaused:
-		return WaitPaused, fmt.Sprintf("The %s is paused. Resume it to continue.", f.op.Kind.Text())
+		return WaitPaused, humanize.Upper(f.op.Kind.The()) + " is paused. Resume it to continue."
 	}
 	return "", ""
 }

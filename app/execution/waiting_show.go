@@ -33,7 +33,7 @@ func (a *Waits) Waiting(ctx context.Context, actor app.Actor, cluster string, f 
 	}
 	w.Operation, w.Kind, w.Status = o.ID, o.Kind, o.Status
 	if o.Status.Ended() {
-		w.Text = fmt.Sprintf("Nothing is waiting: the %s %s.", o.Kind.Text(), app.States[o.Status])
+		w.Text = fmt.Sprintf("Nothing is waiting: %s %s.", o.Kind.The(), app.States[o.Status])
 		return w, nil
 	}
 	now := a.Now() // one moment for all of the answer
@@ -95,7 +95,7 @@ func (a *Waits) knownPart(ctx context.Context, o app.Operation, f WaitingFilter,
 	if f.Step != "" {
 		name, names, what, field = f.Step, ids, "step", "step"
 	}
-	e := &app.Error{Code: app.ENotFound, Field: field, Message: fmt.Sprintf("The %s has no %s %q.", o.Kind.Text(), what, name)}
+	e := &app.Error{Code: app.ENotFound, Field: field, Message: fmt.Sprintf("This operation has no %s %q.", what, name)}
 	if near := humanize.Nearest(name, names); near != "" {
 		e.Hint = "Did you mean " + near + "?"
 	}

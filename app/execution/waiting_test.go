@@ -46,7 +46,7 @@ func TestWhyAStepWaits(t *testing.T) {
 			WaitPaused, "Paused by ada. Resume it to continue."},
 		{"the operation before", app.Step{Index: 9, State: app.StepWaiting}, func(f *waitFacts) {
 			f.op.Status, f.before = app.OperationWaiting, &app.Operation{Kind: app.OperationCreate, Status: app.OperationCancelling}
-		}, WaitingRows{}, WaitOperation, "The delete starts after the create, which is being cancelled."},
+		}, WaitingRows{}, WaitOperation, "Waiting for creation, which is being cancelled."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &waitFacts{now: noon, account: "ocean", op: app.Operation{ID: 7, Kind: app.OperationDelete, Status: app.OperationRunning},
@@ -143,7 +143,7 @@ func TestQueueShowsWhatWaitsAndWhy(t *testing.T) {
 	if want := "4 operations in progress, 4 steps running on 4 slots, 8 queued."; q.Text != want {
 		t.Errorf("sentence: %q, want %q", q.Text, want)
 	}
-	for i, want := range []string{"", "All of the tenant's slots are busy (4 of 4).", "Paused.", "Waiting for the create, which is paused."} {
+	for i, want := range []string{"", "All of the tenant's slots are busy (4 of 4).", "Paused.", "Waiting for creation, which is paused."} {
 		if q.Operations[i].Text != want {
 			t.Errorf("operation %d: %q, want %q", i+1, q.Operations[i].Text, want)
 		}

@@ -40,17 +40,22 @@ func Money(x float64, code string) string {
 	return sign + symbol + amount(x, digits)
 }
 
+// Number writes a number with so many digits after the point, and its thousands in groups: "1,052", "12,000.50".
+func Number(x float64, digits int) string {
+	text := strconv.FormatFloat(x, 'f', digits, 64)
+	whole, fraction, _ := strings.Cut(text, ".")
+	if n, err := strconv.ParseInt(whole, 10, 64); err == nil && n != 0 { // "-0.5" keeps its sign
+		whole = humanize.Comma(n)
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return whole
+}
+
 func amount(x float64, digits int) string {
 	if x >= 0.1 || x == 0 {
-		text := strconv.FormatFloat(x, 'f', digits, 64)
-		whole, fraction, _ := strings.Cut(text, ".")
-		if n, err := strconv.ParseInt(whole, 10, 64); err == nil {
-			whole = humanize.Comma(n)
-		}
-		if fraction != "" {
-			whole += "." + fraction
-		}
-		return whole
+		return Number(x, digits)
 	}
 	text := strconv.FormatFloat(x, 'f', max(4, digits), 64)
 	least := len("0.") + digits

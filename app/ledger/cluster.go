@@ -29,7 +29,7 @@ func ClusterAfter(o *Operation, undone app.OperationKind, nodesLeft int) (After,
 	case o.Status == app.OperationSucceeded:
 		return After{Status: app.ClusterActive}, true
 	case o.Status == app.OperationFailed && o.Kind == app.OperationDelete:
-		return After{app.ClusterFailed, o.Message + " The delete is retried automatically."}, true
+		return After{app.ClusterFailed, o.Message + " Deletion is retried automatically."}, true
 	case o.Status == app.OperationFailed && o.Kind == app.OperationRollBack:
 		return After{app.ClusterFailed, o.Message + " The rollback is retried automatically."}, true
 	default:

@@ -112,7 +112,7 @@ func (s *partial) sort() error {
 		_, stood := s.had[st.Node]
 		switch {
 		case st.Node == "" && st.State != app.StepSucceeded: // such as a question to people
-			return app.PartialUnacceptable("Resume the operation, or roll it back.", "The rest of the %s includes a manual step (%s), which can't be skipped.", s.of.Kind.Text(), st.ID)
+			return app.PartialUnacceptable("Resume the operation, or roll it back.", "The remaining steps of %s include a manual step (%s), which can't be skipped.", s.of.Kind.The(), st.ID)
 		case st.Action.OnMachine() && st.State != app.StepSucceeded && !stood:
 			if s.lost[st.Node] == "" {
 				s.lost[st.Node] = cmp.Or(st.Error, st.ID+" isn't done.")

@@ -102,10 +102,10 @@ func (a *Controls) checkStuck(ctx context.Context, o app.Operation, node string)
 		for _, w := range ways {
 			verbs = append(verbs, w.Verb())
 		}
-		e := &app.Error{Code: app.EConflict, Reason: "lost_machines", Message: fmt.Sprintf("The %s can't continue: the machine of %s is gone.", o.Kind.Text(), p.LostWords()),
+		e := &app.Error{Code: app.EConflict, Reason: "lost_machines", Message: fmt.Sprintf("%s can't continue: the machine of %s is gone.", humanize.Upper(o.Kind.The()), p.LostWords()),
 			Hint: "You can " + humanize.Or(verbs) + "."}
 		if len(p.Lost) > 1 {
-			e.Message = fmt.Sprintf("The %s can't continue: the machines of %s are gone.", o.Kind.Text(), p.LostWords())
+			e.Message = fmt.Sprintf("%s can't continue: the machines of %s are gone.", humanize.Upper(o.Kind.The()), p.LostWords())
 		}
 		return e
 	}
@@ -129,9 +129,9 @@ func (a *Controls) checkRetry(ctx context.Context, o app.Operation, node string)
 	if slices.Contains(failed, node) {
 		return nil
 	}
-	e := &app.Error{Code: app.EConflict, Reason: "nothing_failed", Message: fmt.Sprintf("No step of the %s failed on %s.", o.Kind.Text(), node), Field: "node"}
+	e := &app.Error{Code: app.EConflict, Reason: "nothing_failed", Message: fmt.Sprintf("No step of this operation failed on %s.", node), Field: "node"}
 	if !slices.Contains(nodes, node) {
-		e.Code, e.Reason, e.Message = app.ENotFound, "missing_node", fmt.Sprintf("The %s has no node %q.", o.Kind.Text(), node)
+		e.Code, e.Reason, e.Message = app.ENotFound, "missing_node", fmt.Sprintf("This operation has no node %q.", node)
 		if near := humanize.Nearest(node, nodes); near != "" {
 			e.Hint = "Did you mean " + near + "? "
 		}

@@ -32,7 +32,7 @@ func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 		v, err := o.Services.Cluster.Views.Cluster(t.Context(), ada, id)
 		o.Must(err)
 		if got := v.Operations[0]; got.Kind != app.OperationDelete || got.Status != want {
-			t.Fatalf("the %s is %s, want a delete that is %s", got.Kind, got.Status, want)
+			t.Fatalf("the %s is %s, want a deletion that is %s", got.Kind, got.Status, want)
 		}
 	}
 	says := func(words ...string) {

@@ -116,27 +116,27 @@ func (a *Leases) warnings(ctx context.Context, c app.Cluster, now time.Time) ([]
 
 func (a *Leases) addOperations(ctx context.Context, o *LeaseOutlook, c app.Cluster, ops []app.Operation, now time.Time) error {
 	for i, op := range ops {
-		kind := op.Kind.Text()
+		kind := humanize.Upper(op.Kind.The())
 		over, err := a.PausedDeletes.Overdue(ctx, c, op)
 		if err != nil {
 			return err
 		}
 		switch {
 		case op.EndsCluster(i == 0) && op.Status == app.OperationFailed:
-			o.add(ObstacleDeleteFailed, op.EndedAt, false, fmt.Sprintf("The %s failed: %s Muster retries at least once an hour until it succeeds.",
+			o.add(ObstacleDeleteFailed, op.EndedAt, false, fmt.Sprintf("%s failed: %s Muster retries at least once an hour until it succeeds.",
 				kind, Sentence(op.Message)))
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused && over != nil:
 			o.add(ObstacleOperation, time.Time{}, false, over.Text(op, now))
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused:
-			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The delete is paused. Muster resumes it %s after the lease expires.", humanize.Duration(a.PausedDeletes.leaseGrace())))
+			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("Deletion is paused. Muster resumes it %s after the lease expires.", humanize.Duration(a.PausedDeletes.leaseGrace())))
 		case op.EndsCluster(i == 0) && op.Status == app.OperationPaused:
-			o.add(ObstacleOperation, time.Time{}, true, fmt.Sprintf("The %s is paused. No machines are deleted until someone resumes it.", kind))
+			o.add(ObstacleOperation, time.Time{}, true, fmt.Sprintf("%s is paused. No machines are deleted until someone resumes it.", kind))
 		case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack, op.Status.Ended():
 		case op.Status == app.OperationPaused:
-			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The %s is paused. When the lease expires, Muster cancels it and starts the delete.", kind))
+			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("%s is paused. When the lease expires, Muster cancels it and starts deleting the cluster.", kind))
 		default:
 			o.add(ObstacleOperation, op.StartedAt, false, fmt.Sprintf(
-				"The %s is %s. When the lease expires, Muster stops it and then starts the delete.", kind, op.Status))
+				"%s is %s. When the lease expires, Muster stops it and then deletes the cluster.", kind, op.Status))
 		}
 	}
 	return nil
@@ -163,7 +163,7 @@ func (a *Leases) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster,
 	}
 	for _, acc := range accounts {
 		if acc.Provider == c.Provider && acc.Error != "" {
-			o.add(ObstacleAccount, acc.EndedAt, false, fmt.Sprintf("The last check of account %s failed: %s The delete is retried until the account responds.",
+			o.add(ObstacleAccount, acc.EndedAt, false, fmt.Sprintf("The last check of account %s failed: %s Deletion is retried until the account responds.",
 				acc.Provider, Sentence(acc.Error)))
 		}
 	}

@@ -25,10 +25,10 @@ func TestReconfiguredAfterFailure(t *testing.T) {
 		fail string
 		ask  func(f *withWorker)
 	}{
-		"a create": {0, "n3.web.start", func(f *withWorker) {
+		"a creation": {0, "n3.web.start", func(f *withWorker) {
 			f.Ask(f.Who, cluster.CreateRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: 4}})
 		}},
-		"a create's machine": {0, "n3.confirm", func(f *withWorker) {
+		"a creation's machine": {0, "n3.confirm", func(f *withWorker) {
 			f.Ask(f.Who, cluster.CreateRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: 4}})
 		}},
 		"a growth": {3, "n4.web.install", func(f *withWorker) { updates(f, cluster.Update{Kind: app.OperationResize, Size: 5}) }},

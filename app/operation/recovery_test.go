@@ -432,7 +432,7 @@ func troubles() []trouble {
 		{"wake", done((*failureSim).sleeps), (*failureSim).wakes},
 		{"repair", (*failureSim).sick, asked(cluster.Update{Kind: app.OperationRepair})},
 		{"configure after a failed create", func(r *failureSim) { creates(r); r.breakAt(9) }, set},
-		{"roll back a create", func(r *failureSim) { creates(r); r.breakAt(9) }, (*failureSim).undoes},
+		{"roll back a creation", func(r *failureSim) { creates(r); r.breakAt(9) }, (*failureSim).undoes},
 		{"roll back a growth", broken(grow, 7), (*failureSim).undoes},
 		{"roll back a shrink", broken(shrink, 3), (*failureSim).undoes},
 		{"roll back a configuration", broken(set, 3), (*failureSim).undoes},
@@ -551,7 +551,7 @@ func (r *failureSim) tidy() {
 		r.carry()
 	}
 	if !r.gone() || len(r.machines) > 0 {
-		r.Fatalf("after the delete there are the machines %v, the cluster gone: %v", slices.Sorted(maps.Keys(r.machines)), r.gone())
+		r.Fatalf("after deletion there are the machines %v, the cluster gone: %v", slices.Sorted(maps.Keys(r.machines)), r.gone())
 	}
 }
 

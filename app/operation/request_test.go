@@ -131,7 +131,7 @@ func TestApprovedRequestsRunExactlyWhatWasShown(t *testing.T) {
 		t.Errorf("what was kept is still there: %v", err)
 	}
 	titles := strings.Join(b.Titles(), "; ")
-	for _, want := range []string{"Approval required", "Partly approved", "Approved: web"} {
+	for _, want := range []string{"Approval required", "Partly approved", "Approved for web"} {
 		if !strings.Contains(titles, want) {
 			t.Errorf("no one is notified of %q: %s", want, titles)
 		}

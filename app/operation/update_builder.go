@@ -118,7 +118,7 @@ func (a *Builder) workOut(ctx context.Context, c app.Cluster, m cluster.Update) 
 		if err := repair(ctx, a, d); err != nil {
 			return nil, err
 		}
-		d.note("Finishes the remaining steps of the %s with the new configuration.", d.latest.Kind.Text())
+		d.note("Finishes the remaining steps of %s with the new configuration.", d.latest.Kind.The())
 	}
 	left, err := a.Resources.Common(ctx, d.Tenant, d.definition.Services, d.was.Services)
 	if err != nil {

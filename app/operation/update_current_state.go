@@ -77,7 +77,7 @@ func (s *standing) checkIdle() error {
 	if s.latest.ID == 0 || s.latest.Status.Ended() {
 		return nil
 	}
-	e := &app.Error{Code: app.EConflict, Reason: "operation_running", Message: fmt.Sprintf("The %s of cluster %q %s.", s.latest.Kind.Text(), s.Name, app.States[s.latest.Status])}
+	e := &app.Error{Code: app.EConflict, Reason: "operation_running", Message: fmt.Sprintf("Cluster %q can't be changed yet: %s %s.", s.Name, s.latest.Kind.The(), app.States[s.latest.Status])}
 	switch s.latest.Status {
 	case app.OperationPaused:
 		e.Hint = "Resume the operation and wait until it finishes, or cancel it."
@@ -115,7 +115,7 @@ func (s *standing) allowsFailed(kind app.OperationKind) error {
 		e.Message, e.Hint = p.Text(cluster.View{Cluster: s.Cluster})+" Until the cluster is repaired, you can only start and stop services.", "Repair the cluster first."
 		return e
 	}
-	e.Message = fmt.Sprintf("The %s of cluster %q %s and left unfinished steps.", s.latest.Kind.Text(), s.Name, app.States[s.latest.Status])
+	e.Message = fmt.Sprintf("Cluster %q can't be changed this way: %s %s and left unfinished steps.", s.Name, s.latest.Kind.The(), app.States[s.latest.Status])
 	verbs := make([]string, 0, 4)
 	for _, w := range p.Ways() {
 		verbs = append(verbs, w.Verb())

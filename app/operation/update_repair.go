@@ -44,14 +44,14 @@ func repair(ctx context.Context, a *Builder, d *updateBuilder) error {
 		case unmade[n.Name]:
 			n.Change, n.Reason = plan.NodeReplaced, "not fully created"
 		case len(undone[n.Name]) > 0:
-			n.Reason = "the " + d.latest.Kind.Text() + " didn't finish there"
+			n.Reason = d.latest.Kind.The() + " didn't finish there"
 			d.finish(n, undone[n.Name])
 		}
 	}
 	d.clearLeft()
 	switch {
 	case d.namesLeft():
-		d.note("Writes the node names on every node, since the %s didn't get that far.", d.latest.Kind.Text())
+		d.note("Writes the node names on every node, since %s didn't get that far.", d.latest.Kind.The())
 	case !slices.ContainsFunc(d.nodes, cluster.UpdatedNode.Touched):
 		d.note("All nodes are healthy. To replace one anyway, name it.")
 	}
@@ -94,7 +94,7 @@ func (d *updateBuilder) finish(n *cluster.UpdatedNode, services map[string][]app
 func (d *updateBuilder) clearLeft() {
 	for _, n := range d.left {
 		d.nodes = append(d.nodes, cluster.UpdatedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: []string{}, Change: plan.NodeGone,
-			Reason: "the " + d.latest.Kind.Text() + " didn't finish there"})
+			Reason: d.latest.Kind.The() + " didn't finish there"})
 	}
 	slices.SortStableFunc(d.nodes, func(a, b cluster.UpdatedNode) int { return health.NodesInOrder(a.Name, b.Name) })
 }

@@ -317,7 +317,7 @@ func TestUpdatedAfterACancelledRestart(t *testing.T) {
 	if _, err := f.Services.Operation.Controls.CancelOperation(t.Context(), f.Who, "shop", a.Operation, false); err != nil {
 		t.Fatal(err)
 	}
-	f.refused(cluster.Update{Kind: app.OperationResize, Size: 4}, "", "The restart of cluster \"shop\" was cancelled")
+	f.refused(cluster.Update{Kind: app.OperationResize, Size: 4}, "", "Cluster \"shop\" can't be changed this way: restarting services was cancelled")
 	p := f.Preview(cluster.Update{Kind: app.OperationRepair})
 	f.Want("a repair does what was left", harness.WorkOf(p), "n1.db restart, n2.lb restart, n3.web restart")
 	f.Carried(cluster.Update{Kind: app.OperationStart})

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"muster/app"
@@ -64,7 +63,7 @@ func (m Measure) Count(x float64) string {
 	return Quantity(x) + " " + noun + "s"
 }
 
-// Quantity writes whole numbers as such, and others with two digits, or more where they are small.
+// Quantity writes whole numbers as such, and others with two digits, or more where they are small: "1,052", "0.0125".
 func Quantity(x float64) string {
 	digits := 2
 	switch {
@@ -73,7 +72,7 @@ func Quantity(x float64) string {
 	case math.Abs(x) < 0.1:
 		digits = 4
 	}
-	return strconv.FormatFloat(x, 'f', digits, 64)
+	return humanize.Number(x, digits)
 }
 
 // Amount writes an amount: money in a currency, by ISO 4217, and else a Quantity.

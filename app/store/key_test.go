@@ -74,7 +74,7 @@ func TestLostKeyBlocksNoOtherWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	if as := claim(ctx, t, a); as == nil || as.Action != app.ActionDelete || as.Cluster.Name != "old" {
-		t.Errorf("the delete is not handed out: %+v", as)
+		t.Errorf("deletion is not handed out: %+v", as)
 	}
 }
 

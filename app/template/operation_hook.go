@@ -124,7 +124,7 @@ func (h OperationHook) Check() *app.Error {
 				"Call a webhook instead, with send_to.")
 		}
 		if h.Script != "" && k == app.OperationAcceptPartial { // it would never run: an accepted partial result has the scripts of what it continues with
-			return wrong("operations", "Scripts can't run for accept_partial: the scripts after the create or resize run when it ends.",
+			return wrong("operations", "Scripts can't run for accept_partial: the scripts that run after creation or the resize run when it ends.",
 				"Leave accept_partial out, and name create and resize.")
 		}
 	}

@@ -124,7 +124,7 @@ func TestFailuresOfferActions(t *testing.T) {
 		ops := h.team.Channel("ops")
 		h.ada.In(ops).Says("/muster create shop web 2 for 8h").Answer("shop")
 		h.done(func(string) bool { return true })
-		card := ops.Card("shop: the create has failed", "it broke <!channel>")
+		card := ops.Card("shop: creation has failed", "it broke <!channel>")
 		h.ada.Press(card, "View log").Answer("shop")
 		first := h.ada.Press(card, "Resume operation")
 		h.ada.Press(card, "Resume operation") // a double click
@@ -170,7 +170,7 @@ func TestHomesAndLinks(t *testing.T) {
 			h.Errorf("a link of a person who can't see the cluster is previewed as %q", said)
 		}
 		home.Press("Delete cluster")
-		h.slack.Wait("the delete does not begin", func() bool { return h.states()["shop"] != app.ClusterActive })
+		h.slack.Wait("deletion does not begin", func() bool { return h.states()["shop"] != app.ClusterActive })
 		h.done(nil)
 		h.ada.Home().Until("No clusters yet.")
 	})

@@ -71,7 +71,7 @@ func (h *harness) settle(n int) {
 		}
 		want := name + " is active"
 		if broken(name) {
-			want = name + ": the create has failed"
+			want = name + ": creation has failed"
 		}
 		if text := list[0].Text(); !strings.HasPrefix(text, want) {
 			h.Errorf("the card of %s says last\n%s", name, text)

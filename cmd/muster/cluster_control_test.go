@@ -80,11 +80,11 @@ func TestPause(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	s.views["c1"] = testCluster("c1", "shop")
-	wantResult(t, s.muster("cluster", "pause", "shop"), cli.ExitDone, "create of shop (c1) is paused, 0 of 4 steps done\nResume:  muster cluster resume c1\n", "")
+	wantResult(t, s.muster("cluster", "pause", "shop"), cli.ExitDone, "shop (c1): creation is paused, 0 of 4 steps done\nResume:  muster cluster resume c1\n", "")
 	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitDone, "shop (c1) is pending: create paused, 0 of 4 steps done", "")
-	s.refuse["POST /clusters/c1/operations/0/pause"] = &app.Error{Code: app.EConflict, Message: "The create is paused, so you can't pause it.", Hint: "You can resume it or cancel it."}
+	s.refuse["POST /clusters/c1/operations/0/pause"] = &app.Error{Code: app.EConflict, Message: "Creation is paused, so you can't pause it.", Hint: "You can resume it or cancel it."}
 	s.status = http.StatusConflict
-	wantResult(t, s.muster("cluster", "pause", "shop"), cli.ExitFailed, "", "muster: The create is paused, so you can't pause it.\n  You can resume it or cancel it.\n")
+	wantResult(t, s.muster("cluster", "pause", "shop"), cli.ExitFailed, "", "muster: Creation is paused, so you can't pause it.\n  You can resume it or cancel it.\n")
 }
 
 func TestCancelWaitsUntilItHasStopped(t *testing.T) {
@@ -100,7 +100,7 @@ func TestCancelWaitsUntilItHasStopped(t *testing.T) {
 		}, operationEvent(7, app.OperationCancelled))
 	}
 	got := s.muster("cluster", "cancel", "shop", "--wait")
-	wantResult(t, got, cli.ExitDone, "create of shop (c1) was cancelled after 2 of 4 steps\nRepair cluster:  muster cluster repair shop\nRoll back operation:  muster cluster roll-back shop\n", "")
+	wantResult(t, got, cli.ExitDone, "shop (c1): creation was cancelled after 2 of 4 steps\nRepair cluster:  muster cluster repair shop\nRoll back operation:  muster cluster roll-back shop\n", "")
 }
 
 func TestCancelAndRollBackWaitsUntilAllIsGivenBack(t *testing.T) {
@@ -128,7 +128,7 @@ func TestCancelAndRollBackWaitsUntilAllIsGivenBack(t *testing.T) {
 func TestRollBackShowsAndAsks(t *testing.T) {
 	s := failed(t)
 	got := s.muster("cluster", "roll-back", "shop", "--dry-run")
-	wantResult(t, got, cli.ExitDone, "rollback of the create of shop (c1): 1 machine is deleted; the cluster is deleted\n", "")
+	wantResult(t, got, cli.ExitDone, "shop (c1): rollback of creation: 1 machine is deleted; the cluster is deleted\n", "")
 	wantResult(t, got, cli.ExitDone, "rollback: 1 step on 1 node, about 20 s", "")
 	wantResult(t, s.muster("cluster", "roll-back", "shop"), cli.ExitUsage, "", "--yes is required without a terminal to confirm on\n  To see the plan first, use --dry-run.")
 	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--dry-run"), cli.ExitUsage, "", "--yes and --dry-run can't be combined")
@@ -152,11 +152,11 @@ func TestWhy(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	s.views["c1"] = testCluster("c1", "shop")
-	s.waits = execution.Waiting{Cluster: "c1", Text: "The create is running: 1 step in progress, 2 waiting.", Total: 2, Next: 12,
+	s.waits = execution.Waiting{Cluster: "c1", Text: "Creation is running: 1 step in progress, 2 waiting.", Total: 2, Next: 12,
 		Groups: []execution.WaitGroup{{Count: 2, Text: "app.start: waits for n1.db.start, which is running."}},
 		Steps: []execution.Wait{{Step: "n1.app.start", State: app.StepWaiting, Text: "Waits for n1.db.start, which is running."},
 			{Step: "n2.create", State: app.StepQueued, Position: 3, Text: "2 steps go first."}}}
-	wantResult(t, s.muster("cluster", "why", "shop", "--node", "n1"), cli.ExitDone, `The create is running: 1 step in progress, 2 waiting.
+	wantResult(t, s.muster("cluster", "why", "shop", "--node", "n1"), cli.ExitDone, `Creation is running: 1 step in progress, 2 waiting.
 
 STEPS  REASON
     2  app.start: waits for n1.db.start, which is running.
@@ -189,7 +189,7 @@ STEPS  OLDEST  REASON
     1       -  Retrying in 9 s, because its action failed.
 
 CLUSTER  OPERATION  STATUS   AGE  DONE  RUNNING  QUEUED  WAITING  REASON
-shop     create     running  3 h  7/20        4       3        6
+shop     creation   running  3 h  7/20        4       3        6
 `, "")
 	s.refuse["GET /queue"] = &app.Error{Code: app.EForbidden, Message: "Only admins see the whole queue.", Hint: "Ask why your own cluster waits: muster cluster why."}
 	s.status = http.StatusForbidden

@@ -157,7 +157,7 @@ func TestCreateWaitReportsAFailure(t *testing.T) {
 		}, stepEvent("n1.app.install", app.StepFailed, 1), operationEvent(7, app.OperationFailed))
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
-	wantResult(t, got, cli.ExitFailed, "n1.app.install failed", "the create of shop has failed\n")
+	wantResult(t, got, cli.ExitFailed, "n1.app.install failed", "shop: creation has failed\n")
 	for _, want := range []string{"n1.app.install failed after 3 attempts: exit code 100", "muster cluster logs c1 --step n1.app.install",
 		"muster cluster resume shop", "muster cluster delete shop"} {
 		wantResult(t, got, cli.ExitFailed, "", want)
@@ -178,7 +178,7 @@ func TestCreateWithoutWait(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	got := s.muster("cluster", "create", "-t", "web", "-n", "2", "--lease", "forever", "--prefer", "spread")
-	wantResult(t, got, cli.ExitDone, "create of web-1 (c1) accepted: 2 nodes, 4 steps, about 4 s", "")
+	wantResult(t, got, cli.ExitDone, "web-1 (c1): creation accepted: 2 nodes, 4 steps, about 4 s", "")
 	if r := s.created[0]; r.Name != "" || r.Lease == nil || *r.Lease != 0 || r.Prefer != template.PreferSpread {
 		t.Errorf("requested %+v; the server sets the name, and a lease of 0 never expires", r)
 	}
@@ -258,7 +258,7 @@ func TestNamesThatAreNotUnique(t *testing.T) {
 	s := newFakeServer(t)
 	s.views["a"], s.views["b"] = testCluster("a", "shop"), testCluster("b", "shop")
 	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitFailed, "", "Use an id: a (admin, pending), b (admin, pending)")
-	wantResult(t, s.muster("cluster", "show", "b"), cli.ExitDone, "shop (b) is pending: create running, 0 of 4 steps done", "")
+	wantResult(t, s.muster("cluster", "show", "b"), cli.ExitDone, "shop (b) is pending: creation running, 0 of 4 steps done", "")
 	wantResult(t, s.muster("cluster", "show", "no/such?one"), cli.ExitFailed, "", `cluster "no/such?one" doesn't exist`)
 }
 

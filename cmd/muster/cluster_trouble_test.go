@@ -32,9 +32,9 @@ func troubled() cluster.View {
 		Nodes: []app.Node{{Name: "n1", Hostname: "c1-n1", Hardware: "small", Image: "linux", Services: []string{"web"}, Status: app.NodeReady},
 			{Name: "n2", Hostname: "c1-n2", Hardware: "small", Image: "linux", Services: []string{"web"}, Status: app.NodeReady, LostAt: since}},
 		Operations: []app.Operation{{ID: 2, Kind: app.OperationReconfigure, Status: app.OperationFailed, Total: 6, Done: 4, CreatedAt: since, StartedAt: since, EndedAt: since}},
-		Problem: &cluster.Problem{Text: "The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.", Since: since, Operation: 2, Lost: []string{"n2"}, CostPerHour: 0.5,
+		Problem: &cluster.Problem{Text: "Reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.", Since: since, Operation: 2, Lost: []string{"n2"}, CostPerHour: 0.5,
 			Failures: []cluster.TroubleStep{{Step: "n2.web.start", Node: "n2", Error: "no route to host"}},
-			Options: []cluster.RecoveryOption{{Kind: cluster.RecoveryRepair, Title: "Repair cluster", Text: "Replaces n2 and finishes the reconfiguration.", Command: "muster cluster repair shop"},
+			Options: []cluster.RecoveryOption{{Kind: cluster.RecoveryRepair, Title: "Repair cluster", Text: "Replaces n2 and finishes reconfiguration.", Command: "muster cluster repair shop"},
 				{Kind: cluster.RecoveryDelete, Title: "Delete cluster", Text: "Deletes all machines and the data on them.", Command: "muster cluster delete shop"}}},
 	}
 }
@@ -46,13 +46,13 @@ func TestClusterShow(t *testing.T) {
 	v := troubled()
 	s.views["c1"] = &v
 	got := s.muster("cluster", "show", "shop")
-	wantResult(t, got, cli.ExitDone, `shop (c1) is failed: The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.
+	wantResult(t, got, cli.ExitDone, `shop (c1) is failed: Reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.
 web · 2 nodes · cloud · owned by ada · 1.00/h · lease never expires
   n2.web.start: no route to host
 Stopped 2 h ago; its machines cost 0.50/h in the meantime.
 
 What you can do:
-  muster cluster repair shop  Replaces n2 and finishes the reconfiguration.
+  muster cluster repair shop  Replaces n2 and finishes reconfiguration.
   muster cluster delete shop  Deletes all machines and the data on them.
 `, "")
 	for i := range v.Nodes {

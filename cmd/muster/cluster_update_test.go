@@ -110,7 +110,7 @@ func TestUpdateShowsFirst(t *testing.T) {
 
 func TestUpdateDoesWhatWasShown(t *testing.T) {
 	s := updatable(t)
-	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitDone, "resize of shop (c1) accepted: 2 nodes, 3 steps, about 1 min\nFollow the logs:  muster cluster logs c1 -f\n", "")
+	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitDone, "shop (c1): resize accepted: 2 nodes, 3 steps, about 1 min\nFollow the logs:  muster cluster logs c1 -f\n", "")
 	got := s.muster("cluster", "grow", "shop", "--yes", "--wait", "--on-failure", "roll_back")
 	wantResult(t, got, cli.ExitDone, "Grow from 2 to 3 nodes", "")
 	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")

@@ -471,7 +471,7 @@ func (f *foreign) atRest(name string, size int) string {
 			f.t.Fatal(err)
 		}
 	}
-	f.t.Fatal("the create does not come to its end")
+	f.t.Fatal("creation does not come to its end")
 	return ""
 }
 

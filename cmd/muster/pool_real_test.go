@@ -114,7 +114,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	}
 	t.Log(preview.FromPools.Text())
 	c, with := p.create("second", 3)
-	t.Logf("a create of 3 takes %s without the pool and %s with it", without.Round(time.Millisecond), with.Round(time.Millisecond))
+	t.Logf("a creation of 3 takes %s without the pool and %s with it", without.Round(time.Millisecond), with.Round(time.Millisecond))
 	own, err := s.Store.ClusterSecrets(ctx, app.DefaultTenant, c.ID)
 	if err != nil {
 		t.Fatal(err)

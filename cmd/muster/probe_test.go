@@ -38,10 +38,10 @@ func TestProbes(t *testing.T) {
 	}
 	queue = errors.New("dial tcp 10.0.0.9:6379: refused")
 	again()
-	expect("/readyz", 200, "database: ok\nqueue: no answer\n")
+	expect("/readyz", 200, "database: ok\nqueue: unreachable\n")
 	database = context.DeadlineExceeded
 	again()
-	expect("/readyz", 503, "database: no answer\nqueue: no answer\n")
+	expect("/readyz", 503, "database: no response within 2 s\nqueue: unreachable\n")
 	expect("/livez", 200, "ok\n")
 	database, queue = nil, nil
 	again()

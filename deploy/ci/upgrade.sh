@@ -63,7 +63,7 @@ start "$OLD"
 "$OLD" cluster create going --template slow --size 3 >/dev/null
 sleep 2 # machines are there, and the first of two services is being installed on two of three nodes
 crash
-say "killed during a create: $("$OLD" version)"
+say "killed during a creation: $("$OLD" version)"
 
 if [ -n "${FIXTURE:-}" ]; then
   mkdir -p "$FIXTURE"

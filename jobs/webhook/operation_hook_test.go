@@ -163,7 +163,7 @@ func TestHookBeforeAnOperation(t *testing.T) {
 			op, err := d.s.CreateCluster(d.Context(), n)
 			d.must(err)
 			if op.Status != app.OperationWaiting {
-				t.Fatalf("the create is %s", op.Status)
+				t.Fatalf("creation is %s", op.Status)
 			}
 			d.run(d.s, hangs)
 			for end := time.Now().Add(hangs); ; {
@@ -171,12 +171,12 @@ func TestHookBeforeAnOperation(t *testing.T) {
 				d.must(err)
 				if ops[0].Status != app.OperationWaiting {
 					if ops[0].Status != c.want || !strings.Contains(ops[0].Message, c.says) {
-						t.Errorf("the create is %s: %s", ops[0].Status, ops[0].Message)
+						t.Errorf("creation is %s: %s", ops[0].Status, ops[0].Message)
 					}
 					return
 				}
 				if time.Now().After(end) {
-					t.Fatalf("the create still waits: %s", ops[0].Message)
+					t.Fatalf("creation still waits: %s", ops[0].Message)
 				}
 				if last := d.until("cmdb", func(webhook.Delivery) bool { return true }); last.Attempts > 0 && last.NextAt.After(d.clock.Now()) {
 					d.wait(last.NextAt.Sub(d.clock.Now()))

@@ -202,7 +202,7 @@ func (d DeleteMany) title() string {
 // MonthLine states what the actor has spent this month.
 func (l List) MonthLine() string {
 	if l.Month.NodeHours == 0 {
-		return "No costs so far this month."
+		return "You have no costs this month."
 	}
 	return fmt.Sprintf("Your machines have cost %s this month (%s node hours).", humanize.Money(l.Month.Cost, l.Counts.Currency), page.Amount2(l.Month.NodeHours))
 }

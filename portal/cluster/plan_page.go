@@ -83,15 +83,15 @@ func (c Show) operationSentence(o app.Operation) string {
 	if c.Operation() != nil && c.Operation().ID == o.ID && !o.Status.Ended() {
 		return progressSentence(c, &o)
 	}
-	s := fmt.Sprintf("The %s %s", o.Kind.Text(), o.Status)
+	s := fmt.Sprintf("%s %s", humanize.Upper(o.Kind.The()), o.Status)
 	switch o.Status {
 	case app.OperationSucceeded:
 	case app.OperationCancelled:
-		s = fmt.Sprintf("The %s was cancelled after %d of %s", o.Kind.Text(), o.Done, humanize.Count(o.Total, "step"))
+		s = fmt.Sprintf("%s was cancelled after %d of %s", humanize.Upper(o.Kind.The()), o.Done, humanize.Count(o.Total, "step"))
 	default:
-		s = fmt.Sprintf("The %s is %s, %d of %s", o.Kind.Text(), o.Status, o.Done, humanize.Count(o.Total, "step"))
+		s = fmt.Sprintf("%s is %s, %d of %s", humanize.Upper(o.Kind.The()), o.Status, o.Done, humanize.Count(o.Total, "step"))
 		if o.Status == app.OperationFailed {
-			s = fmt.Sprintf("The %s failed after %d of %s", o.Kind.Text(), o.Done, humanize.Count(o.Total, "step"))
+			s = fmt.Sprintf("%s failed after %d of %s", humanize.Upper(o.Kind.The()), o.Done, humanize.Count(o.Total, "step"))
 		}
 	}
 	if t := opTook(c.Now, o); t != "" && !o.EndedAt.IsZero() {

@@ -52,18 +52,18 @@ func (c Show) Sentence() string {
 
 // endedSentence says how an operation ended that didn't succeed. The banner lists the options.
 func endedSentence(c Show, op *app.Operation) string {
-	kind, sofar := op.Kind.Text(), fmt.Sprintf("after %d of %s", op.Done, humanize.Count(op.Total, "step"))
+	kind, sofar := humanize.Upper(op.Kind.The()), fmt.Sprintf("after %d of %s", op.Done, humanize.Count(op.Total, "step"))
 	if retriedSoon(c) {
-		return fmt.Sprintf("The %s stopped %s. Muster is checking whether it can continue with the machines that were created.", kind, sofar)
+		return fmt.Sprintf("%s stopped %s. Muster is checking whether it can continue with the machines that were created.", kind, sofar)
 	}
 	if c.undoneSoon() {
-		return fmt.Sprintf("The %s stopped %s and will be rolled back.", kind, sofar)
+		return fmt.Sprintf("%s stopped %s and will be rolled back.", kind, sofar)
 	}
 	word := "failed"
 	if op.Status == app.OperationCancelled {
 		word = "was cancelled"
 	}
-	return fmt.Sprintf("The %s %s %s.", kind, word, sofar)
+	return fmt.Sprintf("%s %s %s.", kind, word, sofar)
 }
 
 func progressSentence(c Show, op *app.Operation) string {

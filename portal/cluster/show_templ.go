@@ -1842,7 +1842,7 @@ func MatrixPicture(c Show, m plan.Matrix) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var92 string
-					templ_7745c5c3_Var92, templ_7745c5c3_Err = templ.JoinStringErrs(string(s.Step.State))
+					templ_7745c5c3_Var92, templ_7745c5c3_Err = templ.JoinStringErrs(s.Step.State.Words())
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 294, Col: 339}
 					}
@@ -1898,7 +1898,7 @@ func MatrixPicture(c Show, m plan.Matrix) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var94 string
-			templ_7745c5c3_Var94, templ_7745c5c3_Err = templ.JoinStringErrs(string(k.State))
+			templ_7745c5c3_Var94, templ_7745c5c3_Err = templ.JoinStringErrs(k.State.Words())
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 309, Col: 21}
 			}

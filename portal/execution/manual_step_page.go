@@ -42,7 +42,7 @@ func (f ManualStepForm) reasonField() string { return f.ID() + "-reason" }
 // About names the step.
 func (f ManualStepForm) About() string {
 	if f.Action == app.ActionAsk {
-		return "before the next batch of the " + f.Kind.Text()
+		return "before the next batch of " + f.Kind.The()
 	}
 	words := f.Service + ", " + string(f.Action)
 	switch {

@@ -160,7 +160,10 @@ func newMonthCost(id, title string, u usage.Usage, now time.Time) *MonthCost {
 		m.Days = append(m.Days, b)
 	}
 	m.Top = humanize.Money(highest, u.Currency)
-	m.Text = "No costs so far this month."
+	m.Text = "No costs this month."
+	if id != "tenant" {
+		m.Text = "You have no costs this month."
+	}
 	if highest > 0 {
 		m.Text = fmt.Sprintf("Daily cost in %s: highest %s on %s, today %s so far.", month.Start.Format("January"), humanize.Money(highest, u.Currency), dearest.Format("2 January"), humanize.Money(cost[today], u.Currency))
 	}

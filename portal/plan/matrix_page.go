@@ -164,9 +164,9 @@ func CellID(index int) string { return fmt.Sprintf("c%d", index) }
 // StateWords describes a step's state. live.js uses the same words when it repaints a cell.
 func StateWords(s app.Step) string {
 	if s.Attempt > 1 {
-		return fmt.Sprintf("%s, attempt %d", s.State, s.Attempt)
+		return fmt.Sprintf("%s, attempt %d", s.State.Words(), s.Attempt)
 	}
-	return string(s.State)
+	return s.State.Words()
 }
 
 // Remaining estimates how long the steps that have not ended still take: the longest path left, stretched or shrunk

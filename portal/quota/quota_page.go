@@ -75,6 +75,18 @@ func MeasureWords(m policy.Measure) string {
 		policy.MeasurePerHour: "Cost per hour", policy.MeasurePerMonth: "Cost per month"}[m]
 }
 
+// formLabel is the label of a measure in the form, with the currency of money: "Cost per hour (USD)".
+func (l List) formLabel(m policy.Measure) string {
+	if m == policy.MeasurePerHour || m == policy.MeasurePerMonth {
+		for _, q := range l.Quotas {
+			if q.Currency != "" {
+				return MeasureWords(m) + " (" + q.Currency + ")"
+			}
+		}
+	}
+	return MeasureWords(m)
+}
+
 // Amount writes an amount of the measure.
 func (b Bar) Amount(x float64) string { return b.Measure.Amount(x, b.Currency) }
 

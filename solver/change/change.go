@@ -116,7 +116,7 @@ func newModel(c *template.Catalog, r layout.ChangeRequest) (*model, error) {
 	}
 	m.r.Prefer = request.Preferred(r.Prefer, m.t)
 	if r.Size < 0 {
-		return nil, hinted(request.Refuse(app.EInvalid, request.BadRequest, "size", "cluster size must be greater than 0"),
+		return nil, hinted(request.Refuse(app.EInvalid, request.BadRequest, "size", "Choose at least 1 node (you entered %d)", r.Size),
 			"Omit the size to keep the current number of nodes.")
 	}
 	size := m.t.Constraints.Size

@@ -208,7 +208,7 @@ func TestChangeRefusals(t *testing.T) {
 		{"an unknown service is added", webShop(), layout.ChangeRequest{Nodes: existingNodes("app db"), Add: []string{"mail"}},
 			"not_found missing_service add: service mail doesn't exist []"},
 		{"a size below nothing", webShop(), layout.ChangeRequest{Nodes: existingNodes("app db"), Size: -1},
-			"invalid bad_request size: cluster size must be greater than 0 [Omit the size to keep the current number of nodes.]"},
+			"invalid bad_request size: Choose at least 1 node (you entered -1) [Omit the size to keep the current number of nodes.]"},
 		{"a size too large", webShop(), layout.ChangeRequest{Nodes: existingNodes("app db"), Size: 21},
 			"invalid size size: Choose 1–20 nodes (you entered 21). []"},
 		{"a size between the allowed ones", webShop(func(_ *template.Catalog, l *template.Constraints) {

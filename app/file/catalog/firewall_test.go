@@ -42,7 +42,7 @@ func TestFirewallProblems(t *testing.T) {
 	for entry, want := range map[string]string{
 		"firewall: {open: [70000]}":                            "firewall.open[0]: Invalid port or range \"70000\".",
 		"firewall: {open: [90-80]}":                            "Invalid port or range \"90-80\"",
-		"firewall: {open: [http]}":                             `expected a port such as 443, text such as "udp 53 from 10.0.0.0/8"`,
+		"firewall: {open: [http]}":                             `must be a port such as 443, text such as "udp 53 from 10.0.0.0/8"`,
 		"firewall: {open: [{protocol: tpc, ports: 1}]}":        "Unsupported protocol \"tpc\"",
 		"firewall: {open: [{ports: 443, from: [10.0.0.1/8]}]}": "10.0.0.1/8 has host bits set",
 		"firewall: {open: [443 from 10.0.0]}":                  "Invalid address prefix \"10.0.0\"",

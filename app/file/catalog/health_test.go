@@ -38,7 +38,7 @@ func TestHealthProblems(t *testing.T) {
 		"nothing":      {"health: {wait: 1m}", `c/a.yaml:3:1: error: service "s": health: a health check needs command, tcp or http; add one of them`},
 		"two":          {"health: {tcp: 1, command: x}", `c/a.yaml:3:1: error: service "s": health: a health check takes only one of command, tcp and http; keep one; a command can check several things`},
 		"port":         {"health: {tcp: 70000}", `c/a.yaml:3:15: error: service "s": health.tcp: invalid port "70000"; use a number from 1 to 65535`},
-		"no port":      {"health: {tcp: 0}", `c/a.yaml:3:15: error: service "s": health.tcp: found the number 0, expected a port from 1 to 65535`},
+		"no port":      {"health: {tcp: 0}", `c/a.yaml:3:15: error: service "s": health.tcp must be a port from 1 to 65535 (found 0)`},
 		"host":         {"health: {tcp: 'a b:80'}", `c/a.yaml:3:15: error: service "s": health.tcp: invalid host "a b"; use a port, or host:port`},
 		"path":         {"health: {http: {port: 80, path: up}}", `c/a.yaml:3:33: error: service "s": health.http.path: invalid path "up"; start it with / and leave out spaces`},
 		"status":       {"health: {http: {port: 80, status: 99}}", `c/a.yaml:3:35: error: service "s": health.http.status: invalid HTTP status 99; leave out status to accept 200 to 399`},
@@ -57,9 +57,9 @@ func TestHealthProblems(t *testing.T) {
 	}
 	for name, tc := range map[string]struct{ entry, want string }{
 		"interval": {"health: {interval: 1s}", `c/a.yaml:4:20: error: template "t": health.interval must be from 5s to 1d, not 1s`},
-		"repair":   {"health: {repair: yes}", `c/a.yaml:4:18: error: template "t": health.repair: found the text "yes", expected auto or off`},
-		"near":     {"health: {repair: atuo}", `c/a.yaml:4:18: error: template "t": health.repair: found the text "atuo", expected auto or off; did you mean "auto"?`},
-		"brake":    {"health: {brake: 30}", `c/a.yaml:4:17: error: template "t": health.brake: found the number 30, expected a share from 1% to 100%; write 30%`},
+		"repair":   {"health: {repair: yes}", `c/a.yaml:4:18: error: template "t": health.repair must be auto or off (found "yes")`},
+		"near":     {"health: {repair: atuo}", `c/a.yaml:4:18: error: template "t": health.repair must be auto or off (found "atuo"); did you mean "auto"?`},
+		"brake":    {"health: {brake: 30}", `c/a.yaml:4:17: error: template "t": health.brake must be a share from 1% to 100% (found 30); write 30%`},
 		"after":    {"health: {after: 101}", `c/a.yaml:4:17: error: template "t": health.after must be at most 100, not 101`},
 		"usual":    {"health: {}", ""},
 	} {

@@ -46,8 +46,8 @@ func TestHostsSayWhatIsWrong(t *testing.T) {
 		{"a key unknown", "hosts:\n  - {name: a, hardware: s, nodes: 1, slots: 2}\n", `h.yaml:2:38: error: unknown key hosts[0].slots`},
 		{"no number of nodes", "hosts:\n  - {name: a, hardware: s}\n", "hosts[0].nodes is required"},
 		{"less than none", "hosts:\n  - {name: a, hardware: s, nodes: -1}\n", "a number of at least 0"},
-		{"a text for a number", "hosts:\n  - {name: a, hardware: s, nodes: \"2\"}\n", "expected a whole number"},
-		{"less than nothing free", "hosts:\n  - {name: a, hardware: s, nodes: 1, free: {cpu: -2}}\n", "hosts[0].free.cpu: found the number -2"},
+		{"a text for a number", "hosts:\n  - {name: a, hardware: s, nodes: \"2\"}\n", "must be a whole number"},
+		{"less than nothing free", "hosts:\n  - {name: a, hardware: s, nodes: 1, free: {cpu: -2}}\n", "hosts[0].free.cpu must be a number of at least 0 (found -2)"},
 		{"a name twice", "hosts:\n  - {name: a, hardware: s, nodes: 1}\n  - {name: a, hardware: s, nodes: 1}\n", "h.yaml:3:12: error: hosts[1].name is a, as is that of hosts[0]"},
 		{"an empty service", "hosts:\n  - {name: a, hardware: s, nodes: 1, has: [{cluster: c, services: [\"\"]}]}\n", "hosts[0].has[0].services[0] is empty"},
 	} {
@@ -146,7 +146,7 @@ func TestRulesForHostsAreChecked(t *testing.T) {
 	for _, want := range []string{
 		`constraints.hosts.alone names "a" twice`,
 		`constraints.hosts.separate[0] refers to service "bb", which isn't in the catalog; did you mean "b"?`,
-		`constraints.hosts.max_nodes: found the number 0, expected a number of at least 1`,
+		`constraints.hosts.max_nodes must be a number of at least 1 (found 0)`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in\n%v", want, err)

@@ -27,10 +27,10 @@ func TestPartialResultsAreRead(t *testing.T) {
 
 func TestPartialResultsProblems(t *testing.T) {
 	for entry, want := range map[string]string{
-		"partial_results: {min_available: 0}":                                "partial_results.min_available: found the number 0, expected a number of nodes, or a share from 1% to 100%",
-		"partial_results: {min_available: 101%}":                             "expected a number of nodes, or a share from 1% to 100%",
-		"partial_results: {min_available: few}":                              "expected a number of nodes, or a share from 1% to 100%",
-		"partial_results: {backfill: later}":                                 "expected on or off",
+		"partial_results: {min_available: 0}":                                "partial_results.min_available must be a number of nodes, or a share from 1% to 100% (found 0)",
+		"partial_results: {min_available: 101%}":                             "must be a number of nodes, or a share from 1% to 100%",
+		"partial_results: {min_available: few}":                              "must be a number of nodes, or a share from 1% to 100%",
+		"partial_results: {backfill: later}":                                 "must be on or off",
 		"partial_results: {minavailable: 3}":                                 "unknown key partial_results.minavailable; did you mean \"min_available\"?",
 		"partial_results: yes":                                               "partial_results",
 		"partial_results: {min_available: 9}\nconstraints: {size: {max: 5}}": "partial_results.min_available is 9, but clusters have at most 5 nodes",

@@ -148,7 +148,7 @@ func TestProblems(t *testing.T) {
 		},
 		"wrong type in Coopr's form": {
 			[]string{"hardwaretypes/a.json", "{\"name\": \"a\", \"providermap\": {\n \"p\": {\"flavor\": \"x\", \"cost\": \"dear\"}}}", "providers/p.json", `{"name": "p", "providertype": "fake"}`},
-			`c/hardwaretypes/a.json:2:31: error: hardware "a": providermap.p.cost: found the text "dear", expected a number`,
+			`c/hardwaretypes/a.json:2:31: error: hardware "a": providermap.p.cost must be a number (found "dear")`,
 		},
 		"missing in Coopr's form": {
 			[]string{"providers/a.json", `{"name": "a", "providertype": null}`},
@@ -156,7 +156,7 @@ func TestProblems(t *testing.T) {
 		},
 		"lease in Coopr's form": {
 			[]string{"clustertemplates/a.json", `{"name": "a", "administration": {"leaseduration": {"max": -1}}}`},
-			`c/clustertemplates/a.json:1:59: error: template "a": administration.leaseduration.max: found the number -1, expected a number of milliseconds or a text such as "10s", "10m", "10h" or "10d"`,
+			`c/clustertemplates/a.json:1:59: error: template "a": administration.leaseduration.max must be a number of milliseconds or a text such as "10s", "10m", "10h" or "10d" (found -1)`,
 		},
 		"nothing there": {[]string{"README.md", "hello"}, `c: warning: contains no catalog entries`},
 		"loose JSON": {

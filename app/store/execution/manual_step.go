@@ -230,7 +230,7 @@ func tooLate(t *db.Tx, q ledgerdb.ManualStepRow, n execution.NewAnswer) error {
 		if err := t.Row(`SELECT status FROM operations WHERE id = ?`, q.Operation).Scan(&status); err != nil {
 			return err
 		}
-		e.Message = fmt.Sprintf("No answer is needed any more: the %s is %s.", q.Kind.Text(), status)
+		e.Message = fmt.Sprintf("No answer is needed any more: %s is %s.", q.Kind.The(), status)
 		if status == string(app.OperationPaused) {
 			e.Hint = "Resume the operation to ask again."
 		}

@@ -99,7 +99,7 @@ func noticeEnded(t *db.Tx, now time.Time, o *ledger.Operation, after app.Cluster
 	}
 	n := app.Notice{At: now, Tenant: o.Tenant, Kind: app.NoticeReady, Cluster: o.Cluster, Users: []string{c.Owner}, About: app.ClusterSubject(o.Cluster), Title: c.Name + " is ready."}
 	if o.Status == app.OperationFailed {
-		n.Kind, n.Title = app.NoticeFailed, fmt.Sprintf("%s: the %s failed.", c.Name, o.Kind.Text())
+		n.Kind, n.Title = app.NoticeFailed, fmt.Sprintf("%s: %s failed.", c.Name, o.Kind.The())
 		n.Text = fmt.Sprintf("%d of %d steps are done. The cluster's page shows what failed and what you can do.", o.Done, o.Total)
 	}
 	return t.Notice(n)

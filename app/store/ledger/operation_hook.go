@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -86,21 +85,22 @@ func TellHook(t *db.Tx, n template.OperationNews, h AskedHook) error {
 		verdict, deadline = HoldOpen, db.Micros(n.Until)
 	}
 	t.Topics[app.NoticesTopic()] = true
-	title := fmt.Sprintf("%s the %s of %s", when(h.When), n.Operation.Kind.Text(), n.Cluster.Name)
+	title := n.Cluster.Name + ": " + deliveryTitle(h.When, n.Operation.Kind)
 	return t.Exec(`INSERT INTO webhook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
 			status, took, code, error, request, operation, title, payload, verdict, deadline, on_timeout)
 		VALUES (?, ?, 0, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '', ?, ?, ?, ?, ?, ?)`,
 		h.To.ID, n.Operation.Tenant, db.Micros(n.At), db.Micros(n.At), n.Operation.ID, title, db.JSON(n), verdict, deadline, string(n.OnTimeout))
 }
 
-func when(p template.HookPhase) string {
+// deliveryTitle says what a call of an operation hook is about: "before creation", "the resize failed".
+func deliveryTitle(p template.HookPhase, k app.OperationKind) string {
 	switch p {
 	case template.HookAfter:
-		return "After"
+		return "after " + k.The()
 	case template.HookFailure:
-		return "After the failure of"
+		return k.The() + " failed"
 	}
-	return "Before"
+	return "before " + k.The()
 }
 
 // notifyEnded tells hooks of an operation that has ended, in the transaction that ends it. One that never began is sent only to

@@ -33,7 +33,7 @@ func hooksBefore(t *db.Tx, n cluster.NewOperation) (list []ledgerdb.AskedHook, w
 	back := op.Kind.GivesBack()
 	if missing != nil && !back {
 		return nil, false, &app.Error{Code: app.EConflict, Reason: "hook_missing",
-			Message: fmt.Sprintf("The template requires a webhook %q before a %s, but your tenant has no template webhook of that name.", missing.SendTo, op.Kind.Text()),
+			Message: fmt.Sprintf("The template requires a webhook %q before %s, but your tenant has no template webhook of that name.", missing.SendTo, op.Kind.The()),
 			Hint:    "An admin can create it with: muster webhook save " + missing.SendTo + " --when template --url https://…"}
 	}
 	for _, h := range all {
@@ -42,7 +42,7 @@ func hooksBefore(t *db.Tx, n cluster.NewOperation) (list []ledgerdb.AskedHook, w
 			list = append(list, h)
 		case h.To.State == webhook.HookStopped && h.OnTimeout != template.HookContinue && !back:
 			return nil, false, &app.Error{Code: app.EConflict, Reason: "hook_stopped",
-				Message: fmt.Sprintf("Webhook %q, called before a %s, was stopped: %s", h.To.Name, op.Kind.Text(), h.To.Problem),
+				Message: fmt.Sprintf("Webhook %q, called before %s, was stopped: %s", h.To.Name, op.Kind.The(), h.To.Problem),
 				Hint:    "An admin can turn it on again with: muster webhook save " + h.To.Name + " --on"}
 		}
 	}

@@ -173,7 +173,7 @@ func veto(t *db.Tx, now time.Time, h hold, why string) error {
 	if err := t.Exec(`UPDATE operations SET vetoed_by = ? WHERE id = ?`, h.hook, o.ID); err != nil {
 		return err
 	}
-	message := fmt.Sprintf("Webhook %q vetoed the %s: %s. Nothing was changed.", h.hook, o.Kind.Text(), strings.TrimSuffix(why, "."))
+	message := fmt.Sprintf("Webhook %q vetoed %s: %s. Nothing was changed.", h.hook, o.Kind.The(), strings.TrimSuffix(why, "."))
 	_, err = control(t, app.Control{Tenant: o.Tenant, Operation: o.ID, Act: app.ControlCancel, Who: "hook:" + h.hook, Now: now}, message)
 	return err
 }

@@ -35,10 +35,10 @@ func clusterAcceptPartialCommand(c *cli.Context) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "accept-partial ID|NAME",
-		Short: "Accept the partial result of a create or growth that lacks machines",
-		Long: "Finish a create or growth with the available machines, if only machines are missing. Partly created machines are deleted. Muster\n" +
-			"tries to backfill the missing nodes later, unless --no-backfill is set. A preview is shown first. Exactly that plan runs: if anything\n" +
-			"has changed in the meantime, the command is refused.",
+		Short: "Accept the partial result of creating or resizing a cluster",
+		Long: "Finish creating or resizing a cluster with the available machines, if only machines are missing. Partly created machines are deleted. Muster\n" +
+			"tries to backfill the missing nodes later, unless --no-backfill is set. Shows a preview first, and then runs\n" +
+			"exactly that plan. If anything has changed since, the command is refused.",
 		Example: "  muster cluster accept-partial shop --dry-run\n  muster cluster accept-partial shop --yes --wait",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {

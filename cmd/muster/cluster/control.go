@@ -83,7 +83,7 @@ func clusterPauseCommand(c *cli.Context) *cobra.Command {
 				return c.PrintJSON(v)
 			}
 			op := underWay(v)
-			fmt.Fprintf(c.Stdout, "%s of %s (%s) is paused, %d of %d steps done\nResume:  muster cluster resume %s\n", op.Kind.Text(), v.Name, v.ID, op.Done, op.Total, v.ID)
+			fmt.Fprintf(c.Stdout, "%s (%s): %s is paused, %d of %d steps done\nResume:  muster cluster resume %s\n", v.Name, v.ID, op.Kind.The(), op.Done, op.Total, v.ID)
 			return nil
 		},
 	}
@@ -139,7 +139,7 @@ func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Vi
 		if c.JSON() {
 			return c.PrintJSON(v)
 		}
-		fmt.Fprintf(c.Stdout, "%s of %s (%s) is stopping\n", op.Kind.Text(), v.Name, v.ID)
+		fmt.Fprintf(c.Stdout, "%s (%s): %s is stopping\n", v.Name, v.ID, op.Kind.The())
 		if rollBack {
 			fmt.Fprintln(c.Stdout, "It will then be rolled back.")
 		}
@@ -156,10 +156,10 @@ func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Vi
 		return c.PrintJSON(v)
 	}
 	if op.Status == app.OperationSucceeded {
-		fmt.Fprintf(c.Stdout, "%s of %s (%s) finished before it could be stopped\n", op.Kind.Text(), v.Name, v.ID)
+		fmt.Fprintf(c.Stdout, "%s (%s): %s finished before it could be stopped\n", v.Name, v.ID, op.Kind.The())
 		return nil
 	}
-	fmt.Fprintf(c.Stdout, "%s of %s (%s) was cancelled after %d of %d steps\n", op.Kind.Text(), v.Name, v.ID, op.Done, op.Total)
+	fmt.Fprintf(c.Stdout, "%s (%s): %s was cancelled after %d of %d steps\n", v.Name, v.ID, op.Kind.The(), op.Done, op.Total)
 	for _, way := range waysForward(v, op) {
 		fmt.Fprintln(c.Stdout, way)
 	}

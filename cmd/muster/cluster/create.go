@@ -219,7 +219,7 @@ func printStarted(c *cli.Context, v cluster.View, people string) error {
 		return c.PrintJSON(v)
 	}
 	op, _ := OperationOf(v, 0)
-	fmt.Fprintf(c.Stdout, "%s of %s (%s) accepted: %s, %s", op.Kind.Text(), v.Name, v.ID, humanize.Count(v.Size, "node"), humanize.Count(op.Total, "step"))
+	fmt.Fprintf(c.Stdout, "%s (%s): %s accepted: %s, %s", v.Name, v.ID, op.Kind.Text(), humanize.Count(v.Size, "node"), humanize.Count(op.Total, "step"))
 	if op.Expected > 0 {
 		fmt.Fprintf(c.Stdout, ", %s", withPeople(takes(op.Expected, op.Expects), people))
 	}

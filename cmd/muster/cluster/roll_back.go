@@ -23,8 +23,8 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "roll-back ID|NAME",
 		Short: "Roll back a failed or cancelled operation",
-		Long: "Undo everything a cluster's latest operation has done, if it failed or was cancelled. A preview is shown first. Exactly that plan\n" +
-			"runs: if anything has changed in the meantime, the command is refused. Rolling back a create deletes the cluster.",
+		Long: "Undo everything a cluster's latest operation has done, if it failed or was cancelled. Shows a preview first, and\n" +
+			"then runs exactly that plan. If anything has changed since, the command is refused. Rolling back creation deletes the cluster.",
 		Example: "  muster cluster roll-back shop --dry-run\n  muster cluster roll-back shop --yes --wait",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,7 +77,7 @@ func printRollBack(c *cli.Context, v cluster.View, p operation.RollBackPreview) 
 	if c.JSON() {
 		return c.PrintJSON(p)
 	}
-	fmt.Fprintf(c.Stdout, "rollback of the %s of %s (%s): %s\n", p.Operation.Kind.Text(), v.Name, v.ID, rollBackWords(p))
+	fmt.Fprintf(c.Stdout, "%s (%s): rollback of %s: %s\n", v.Name, v.ID, p.Operation.Kind.The(), rollBackWords(p))
 	if len(p.Plan.Steps) == 0 {
 		return nil
 	}

@@ -130,7 +130,7 @@ func Headline(v cluster.View) string {
 	case v.Status == app.ClusterDeleted:
 		line += ": " + cmp.Or(v.Message, "all machines are deleted")
 	case known && !op.HeldUntil.IsZero():
-		line += fmt.Sprintf(": the %s hasn't started. %s", op.Kind.Text(), op.Message)
+		line += fmt.Sprintf(": %s hasn't started. %s", op.Kind.The(), op.Message)
 	case known && op.Status == app.OperationCancelled && op.StartedAt.IsZero() && op.Message != "":
 		line += ". " + op.Message
 	case known && !op.Status.Ended():

@@ -165,7 +165,7 @@ func (v *topView) table(now time.Time) *cli.Table {
 	for _, s := range v.Clusters {
 		status, done, long, why := string(s.Status), "-", "-", ""
 		if o := s.Operation; atWork(s) {
-			status, done, long = string(o.Status)+" "+o.Kind.Text(), fmt.Sprintf("%d/%d", o.Done, o.Total), cli.Clock(now.Sub(o.CreatedAt))
+			status, done, long = o.Kind.Text()+" "+string(o.Status), fmt.Sprintf("%d/%d", o.Done, o.Total), cli.Clock(now.Sub(o.CreatedAt))
 			why = v.reason(o.ID)
 		}
 		t.Add(s.Name, strconv.Itoa(s.Size), humanize.Price(s.CostPerHour, s.Currency), status, done, long, why, s.Owner, s.Template)

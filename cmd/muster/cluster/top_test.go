@@ -24,7 +24,7 @@ func TestTopShowsWhatIsAtWorkFirst(t *testing.T) {
 		t.Error(got)
 	}
 	lines := v.table(now).Lines(0, func(_, text string) string { return text })
-	for i, want := range [][]string{{"NAME", "COST/H", "REASON"}, {"web", "running create", "4/9", "1:30", "It waits for a slot."}, {"store", "$7.00", "active"}} {
+	for i, want := range [][]string{{"NAME", "COST/H", "REASON"}, {"web", "creation running", "4/9", "1:30", "It waits for a slot."}, {"store", "$7.00", "active"}} {
 		for _, w := range want {
 			if !strings.Contains(lines[i], w) {
 				t.Errorf("%q is not in %q", w, lines[i])

@@ -173,10 +173,10 @@ func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Vi
 	now, err := watch(ctx, c, cl, v.ID, op.ID, after, newProgress(c, progressStream(c), v.Name, op))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s isn't finished after %s; it continues on the server", op.Kind.Text(), v.Name, humanize.Exact(timeout)),
+		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("%s: %s isn't finished after %s; it continues on the server", v.Name, op.Kind.The(), humanize.Exact(timeout)),
 			Hint: fmt.Sprintf("Check its progress: muster cluster show %s", v.Name)}
 	case errors.Is(err, context.Canceled):
-		return v, op, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; the %s of %s continues", op.Kind.Text(), v.Name),
+		return v, op, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching %s; %s continues", v.Name, op.Kind.The()),
 			Hint: fmt.Sprintf("Check its progress: muster cluster show %s", v.Name)}
 	case err != nil:
 		return v, op, err
@@ -188,9 +188,9 @@ func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Vi
 // explainFailure says why an operation failed and what to do.
 func explainFailure(ctx context.Context, cl *cli.Client, v cluster.View, op app.Operation) error {
 	e := &app.Error{Code: app.EScript, Reason: "operation_" + string(op.Status),
-		Message: fmt.Sprintf("the %s of %s has %s", op.Kind.Text(), v.Name, op.Status)}
+		Message: fmt.Sprintf("%s: %s has %s", v.Name, op.Kind.The(), op.Status)}
 	if op.Status == app.OperationCancelled {
-		e.Message = fmt.Sprintf("the %s of %s was cancelled", op.Kind.Text(), v.Name)
+		e.Message = fmt.Sprintf("%s: %s was cancelled", v.Name, op.Kind.The())
 	}
 	steps, err := cl.Operations.Steps(ctx, v.ID, op.ID)
 	if err != nil {

@@ -68,7 +68,7 @@ func printWaiting(c *cli.Context, w execution.Waiting) error {
 		if s.Position > 0 {
 			place = strconv.Itoa(s.Position)
 		}
-		t.Add(s.Step, string(s.State), place, s.Text)
+		t.Add(s.Step, s.State.Words(), place, s.Text)
 	}
 	if err := t.Show(c); err != nil || w.Next == 0 {
 		return err

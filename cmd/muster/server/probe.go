@@ -2,12 +2,15 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"muster/app/humanize"
 )
 
 // Timeout of a probe, and how long its result is cached: even a thousand probes a second cost the database one query.
@@ -70,7 +73,10 @@ func (p *Probe) look(ctx context.Context) (ready bool, words string) {
 	line := func(name string, err error) {
 		word := "ok"
 		if err != nil {
-			word = "no answer" // no details: errors name hosts
+			word = "unreachable" // no details: errors name hosts
+			if errors.Is(err, context.DeadlineExceeded) {
+				word = "no response within " + humanize.Duration(probeTime)
+			}
 		}
 		fmt.Fprintf(&b, "%s: %s\n", name, word)
 	}

@@ -79,7 +79,7 @@ func readScript(c *cli.Context, file string) (string, error) {
 	return string(b), nil
 }
 
-// operationHookText says when an operation hook runs: "before create, resize".
+// operationHookText says when an operation hook runs: "before creation, resize".
 func operationHookText(h webhook.Endpoint) string {
 	if h.When == template.HookTemplate {
 		return "by templates"
@@ -91,5 +91,5 @@ func operationHookText(h webhook.Endpoint) string {
 	for _, k := range h.Operations {
 		kinds = append(kinds, k.Text())
 	}
-	return string(h.When) + " " + strings.Join(kinds, ",")
+	return string(h.When) + " " + strings.Join(kinds, ", ")
 }

@@ -71,13 +71,17 @@
     $("said").textContent = text;
   }
 
+  // The states that people read differently; see StepState.Words.
+  const readAs = { asked: "waiting for an answer", dropped: "skipped" };
+  const stateWords = (state) => readAs[state] || state;
+
   function paint(data) {
     for (const [id, [state, attempt]] of Object.entries(data.cells || {})) {
       const cell = $(id);
       if (!cell) continue;
       cell.className = "m m-" + state;
-      cell.title = cell.title.replace(/: [^:]*$/, ": " + state + (attempt > 1 ? ", attempt " + attempt : ""));
-      cell.firstElementChild.textContent = state;
+      cell.title = cell.title.replace(/: [^:]*$/, ": " + stateWords(state) + (attempt > 1 ? ", attempt " + attempt : ""));
+      cell.firstElementChild.textContent = stateWords(state);
     }
     for (const [state, n] of Object.entries(data.counts || {})) {
       const b = document.querySelector('[data-count="' + state + '"]');
@@ -95,8 +99,8 @@
       g.querySelector(".gs").setAttribute("href", "#gs-" + state);
       g.querySelector(".gt").textContent = words.length > 18 ? words.slice(0, 17) + "…" : words;
       const title = g.querySelector("title"), what = $(id + "on");
-      title.textContent = title.textContent.split(", ")[0] + ", " + words + ": " + state;
-      if (what) { what.textContent = words; $(id + "is").textContent = state; }
+      title.textContent = title.textContent.split(", ")[0] + ", " + words + ": " + stateWords(state);
+      if (what) { what.textContent = words; $(id + "is").textContent = stateWords(state); }
     }
   }
 

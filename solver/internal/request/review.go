@@ -101,16 +101,17 @@ func (v *reviewer) size() {
 	if v.t != nil {
 		allowed = v.t.Constraints.Size
 	}
-	resize := func(to int) (string, []Repair) {
-		return fmt.Sprintf("Choose %s.", humanize.Count(to, "node")), []Repair{{"", func(r *layout.Request) { r.Size = to }}}
-	}
+	resize := func(to int) []Repair { return []Repair{{"", func(r *layout.Request) { r.Size = to }}} }
 	switch {
+	case n <= 0 && v.t != nil:
+		repairs := resize(allowed.Least())
+		v.say(app.EInvalid, BadRequest, "size", "", repairs, "%s", allowed.Refusal(n))
 	case n <= 0:
-		hint, repairs := resize(allowed.Least())
-		v.say(app.EInvalid, BadRequest, "size", hint, repairs, "A cluster needs at least 1 node (requested: %d).", n)
+		repairs := resize(1)
+		v.say(app.EInvalid, BadRequest, "size", "", repairs, "Choose at least 1 node (you entered %d).", n)
 	case !allowed.Allows(n):
-		hint, repairs := resize(allowed.Nearest(n))
-		v.say(app.EInvalid, WrongSize, "size", hint, repairs, "%s", allowed.Refusal(n))
+		repairs := resize(allowed.Nearest(n))
+		v.say(app.EInvalid, WrongSize, "size", "", repairs, "%s", allowed.Refusal(n))
 	}
 }
 

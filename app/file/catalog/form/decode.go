@@ -94,11 +94,7 @@ func (d *Decoder) Report(n *yaml.Node, path string, s Severity, message, hint st
 
 // Wrong reports a value of the wrong type or shape.
 func (d *Decoder) Wrong(n *yaml.Node, path, expected, hint string) {
-	at := path
-	if path != "" {
-		path += ": "
-	}
-	d.Report(n, at, SeverityError, fmt.Sprintf("%sfound %s, expected %s", path, d.describe(n), expected), hint)
+	d.Report(n, path, SeverityError, fmt.Sprintf("%s must be %s (found %s)", cmp.Or(path, "the entry"), expected, d.describe(n)), hint)
 }
 
 // describe says what a node is, in words.
@@ -114,11 +110,11 @@ func (d *Decoder) describe(n *yaml.Node) string {
 		case "!!null":
 			return "nothing"
 		case "!!str", "!!timestamp":
-			kind = "the text"
+			kind = "text"
 		case "!!int", "!!float":
-			kind = "the number"
+			kind = "a number"
 		case "!!bool":
-			kind = "the boolean"
+			kind = "true or false"
 		default:
 			kind = "a value tagged " + n.ShortTag()
 		}
@@ -132,8 +128,11 @@ func (d *Decoder) describe(n *yaml.Node) string {
 	if utf8.RuneCountInString(v) > 40 {
 		v = string([]rune(v)[:40]) + "…"
 	}
-	if kind == "the text" {
-		return kind + " " + strconv.Quote(v)
+	switch n.ShortTag() {
+	case "!!int", "!!float", "!!bool":
+		return v
+	case "!!str", "!!timestamp":
+		return strconv.Quote(v)
 	}
 	return kind + " " + v
 }

@@ -163,7 +163,7 @@ type templateDoc struct {
 
 	FallbackHardware map[string][]string `yaml:"fallback_hardware" doc:"Fallback hardware, in order, for hardware that the provider has in no zone. Previews show the highest price, which policies check."`
 
-	PartialResults *partialResultsDoc `yaml:"partial_results" doc:"Accept a partial result if a create or resize gets only some of its machines, unless the request says otherwise. Default: the operation fails."`
+	PartialResults *partialResultsDoc `yaml:"partial_results" doc:"Accept a partial result if creation or a resize gets only some of its machines, unless the request says otherwise. Default: the operation fails."`
 }
 
 type defaultsDoc struct {

@@ -212,7 +212,7 @@ func (t *storeTest) fairness() {
 		t.Errorf("three slots went to %v, want one to each of the new ones", names)
 	}
 	if got[0].Cluster.Name != "gone" || got[1].Cluster.Name != "short" {
-		t.Errorf("the slots went to %s, %s, %s, want the delete first, then the short one", got[0].Cluster.Name, got[1].Cluster.Name, got[2].Cluster.Name)
+		t.Errorf("the slots went to %s, %s, %s, want deletion first, then the short one", got[0].Cluster.Name, got[1].Cluster.Name, got[2].Cluster.Name)
 	}
 	if got := of(t.claimMany(w, 2)); got != "map[first:1 gone:1]" {
 		t.Errorf("the next two slots went to %s", got)

@@ -11,7 +11,7 @@ var Cases = kit.Cases(newTest, []struct {
 	Name string
 	Try  func(*storeTest)
 }{
-	{"a create runs to its end, step after step", (*storeTest).runsToItsEnd},
+	{"a creation runs to its end, step after step", (*storeTest).runsToItsEnd},
 	{"an old fence changes nothing", (*storeTest).oldFence},
 	{"a lost answer is given again", (*storeTest).lostAnswer},
 	{"a lost claim is taken back and the late report refused", (*storeTest).lostClaim},

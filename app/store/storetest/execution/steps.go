@@ -48,7 +48,7 @@ func (t *storeTest) oldFence() {
 	t.Create("web", 1)
 	c := t.Claim("w1")
 	if c.HostKey == nil {
-		t.Error("a create is handed the host key")
+		t.Error("a creation is handed the host key")
 	}
 	t.Finish(c, false)
 	_, err := t.End("w1", execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now()})

@@ -11,7 +11,7 @@ var Cases = kit.Cases(newTest, []struct {
 	Name string
 	Try  func(*storeTest)
 }{
-	{"a create knows whether there is something to look for", (*storeTest).asked},
+	{"a creation knows whether there is something to look for", (*storeTest).asked},
 	{"what was made is kept until it is proven gone", (*storeTest).receipts},
 	{"orphans are counted by sightings", (*storeTest).orphans},
 	{"servers take turns at accounts", (*storeTest).accounts},

@@ -83,7 +83,7 @@ func (t *storeTest) receipts() {
 	all, err = t.Store.Resources(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
 	if !all[0].DeletedAt.Equal(t.Clock.Now()) || all[1].DeletedAt.Equal(t.Clock.Now()) {
-		t.Fatalf("after the delete: %+v", all)
+		t.Fatalf("after deletion: %+v", all)
 	}
 	left, err := t.Store.Unproven(t.Ctx, 10)
 	t.Must(err)

@@ -11,17 +11,17 @@ var Cases = kit.Cases(newTest, []struct {
 	Name string
 	Try  func(*storeTest)
 }{
-	{"a delete stops a create and follows it", (*storeTest).deleteDuringCreate},
+	{"a deletion stops a creation and follows it", (*storeTest).deleteDuringCreate},
 	{"a cluster is deleted once", (*storeTest).deletedOnce},
 	{"a failed delete is tried again, later each time", (*storeTest).failedDelete},
 	{"a cancel drops what waits, stops what runs, and ends", (*storeTest).cancel},
 	{"what waits is cancelled at once, and changes nothing", (*storeTest).cancelWaiting},
 	{"a pause lets running steps end and begins none", (*storeTest).pause},
-	{"nothing begins by itself in what is paused, and a delete takes it over", (*storeTest).pausedThings},
+	{"nothing begins by itself in what is paused, and a deletion takes it over", (*storeTest).pausedThings},
 	{"a back-off doesn't outlast a clock that was wrong", (*storeTest).backOffByAWrongClock},
-	{"a delete of what is paused begins at once", (*storeTest).deletePaused},
+	{"a deletion of what is paused begins at once", (*storeTest).deletePaused},
 	{"what is called off before it began has changed nothing", (*storeTest).calledOff},
-	{"a lease ends although a delete had failed and the next was cancelled", (*storeTest).leaseAfterCalledOff},
+	{"a lease ends although a deletion had failed and the next was cancelled", (*storeTest).leaseAfterCalledOff},
 	{"one node's failed steps are resumed while others run", (*storeTest).retryNode},
 	{"one node's failed steps are resumed after the operation failed", (*storeTest).retryNodeOfFailed},
 	{"a rollback that leaves nothing ends the cluster", (*storeTest).rollBack},

@@ -181,11 +181,11 @@ func (t *storeTest) pausedThings() {
 	t.Control(op.ID, app.ControlPause, "")
 	gone := t.Remove(2)
 	if gone.Status != app.OperationWaiting {
-		t.Errorf("the delete is %s while a step runs", gone.Status)
+		t.Errorf("deletion is %s while a step runs", gone.Status)
 	}
 	t.FailStep(again, app.Retry{})
 	if o := t.Operation("web-1", op.ID); o.Status != app.OperationCancelled {
-		t.Errorf("the paused operation is %s after the delete, want cancelled", o.Status)
+		t.Errorf("the paused operation is %s after deletion, want cancelled", o.Status)
 	}
 	t.Drain()
 	t.Status("web-1", app.ClusterDeleted, app.OperationSucceeded)
@@ -195,7 +195,7 @@ func (t *storeTest) deletePaused() {
 	op := t.Create("web", 1)
 	t.Control(op.ID, app.ControlPause, "")
 	if gone := t.Remove(1); gone.Status != app.OperationRunning {
-		t.Errorf("the delete of a paused cluster is %s, want running at once", gone.Status)
+		t.Errorf("deletion of a paused cluster is %s, want running at once", gone.Status)
 	}
 	t.Drain()
 	t.Status("web-1", app.ClusterDeleted, app.OperationSucceeded)
@@ -264,7 +264,7 @@ func (t *storeTest) rollBack() {
 	due, err := t.Store.RollBacksDue(t.Ctx, 10)
 	t.Must(err)
 	if len(due) != 1 || due[0].ID != op.ID {
-		t.Errorf("to be rolled back is %+v, want the create", due)
+		t.Errorf("to be rolled back is %+v, want creation", due)
 	}
 	_, err = undo(apptest.Remove(1)) // which leaves machines that may be there
 	t.Code(err, app.EConflict)

@@ -17,7 +17,7 @@ func (t *storeTest) deleteDuringCreate() {
 		Cluster: "web-1", Kind: app.OperationDelete, Requester: "ada", CreatedAt: t.Clock.Now()}})
 	t.Must(err)
 	if op.Status != app.OperationWaiting {
-		t.Fatalf("the delete is %s while a create step runs, want waiting", op.Status)
+		t.Fatalf("deletion is %s while a create step runs, want waiting", op.Status)
 	}
 	if c := t.Claim("w"); c != nil {
 		t.Fatalf("%s was handed out of a cancelled operation", c.Step.ID)
@@ -29,7 +29,7 @@ func (t *storeTest) deleteDuringCreate() {
 	}
 	t.FailStep(running, app.Retry{Again: true})
 	if ids := t.Drain(); len(ids) != 2 {
-		t.Errorf("the delete ran %v, want two steps", ids)
+		t.Errorf("deletion ran %v, want two steps", ids)
 	}
 	t.Status("web-1", app.ClusterDeleted, app.OperationSucceeded)
 	live, err := t.Store.IntentsOf(t.Ctx, "cloud")

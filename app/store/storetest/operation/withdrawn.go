@@ -42,12 +42,12 @@ func (t *storeTest) calledOff() {
 	running = t.Claim("w")
 	off := t.Submit(app.OperationDelete, "db-1", apptest.Remove(2), true)
 	if off.Status != app.OperationWaiting {
-		t.Fatalf("the delete is %s while a step runs", off.Status)
+		t.Fatalf("deletion is %s while a step runs", off.Status)
 	}
 	t.Control(off.ID, app.ControlCancel, "")
 	due(0, "while a step runs")
 	t.FailStep(running, app.Retry{Again: true})
-	due(1, "after the delete was called off and the create has stopped")
+	due(1, "after deletion was called off and creation has stopped")
 }
 
 // leaseAfterCalledOff: a delete that failed keeps a lease from being ended only as long as it is tried again by itself.
@@ -70,11 +70,11 @@ func (t *storeTest) leaseAfterCalledOff() {
 	t.Remove(1)
 	expired(0, "while it is deleted")
 	t.FailStep(t.Claim("w"), app.Retry{})
-	expired(0, "while the delete is tried again by itself")
+	expired(0, "while deletion is tried again by itself")
 	again := t.Remove(1)
 	t.Control(again.ID, app.ControlCancel, "")
 	if o := t.Operation("web-1", again.ID); o.Status != app.OperationCancelled {
 		t.Fatalf("the second delete is %s", o.Status)
 	}
-	expired(1, "after the delete that followed the failed one was cancelled")
+	expired(1, "after deletion that followed the failed one was cancelled")
 }

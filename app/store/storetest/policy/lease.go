@@ -263,7 +263,7 @@ func (t *moneyTest) outlook() {
 		}
 		t.Errorf("no obstacle %s with %q: %+v", kind, words, o.Obstacles)
 	}
-	find(operation.ObstacleOperation, "create is running. When the lease expires, Muster stops it and then starts the delete.", false)
+	find(operation.ObstacleOperation, "create is running. When the lease expires, Muster stops it and then starts deletion.", false)
 	find(operation.ObstacleProvider, `"cloud" is no longer in the catalog`, true)
 	ops, err := t.Store.Operations(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)

@@ -35,7 +35,7 @@ var Money = kit.Cases(newMoneyTest, []struct {
 	{"200 creates at once keep a quota of 50 nodes", (*moneyTest).oversubscribe},
 	{"200 creates at once keep a limit of money per hour", (*moneyTest).oversubscribeMoney},
 	{"a lease is moved by the template's rules, and its budget with it", (*moneyTest).extends},
-	{"a lease that is over can be saved until the delete begins", (*moneyTest).saved},
+	{"a lease that is over can be saved until deletion begins", (*moneyTest).saved},
 	{"a cluster is given away, and counts towards the quotas of the new owner", (*moneyTest).transfers},
 	{"clusters sleep and wake by schedule, once", (*moneyTest).schedules},
 	{"each warning of an end comes once", (*moneyTest).warns},

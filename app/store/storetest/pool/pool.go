@@ -109,7 +109,7 @@ func (t *storeTest) poolRefills() {
 	p.rest()
 	t.Create("web", 1)
 	if v := p.view(); v.Reserved != 1 || v.Ready != 1 || !p.due() {
-		t.Fatalf("after a create: %+v, due %v", v, p.due())
+		t.Fatalf("after a creation: %+v, due %v", v, p.due())
 	}
 	old.DueAt = time.Time{}
 	t.Must(t.Store.RestPool(t.Ctx, old, nil)) // someone who looked before
@@ -201,7 +201,7 @@ func (t *storeTest) poolHands() {
 	t.Clock.Move(time.Minute)
 	c := t.Claim("w")
 	if c.Unasked || len(c.HostKey) == 0 || c.Node.Pool != "base" || c.Node.MachineID != "m-n1" || stands[c.Intent].Cluster != "pool-base-1-1" {
-		t.Fatalf("the create is handed out as %+v", c)
+		t.Fatalf("creation is handed out as %+v", c)
 	}
 	if live := t.Intents(); len(live) != 1 || live[c.Intent].Cluster != "web-1" || live[c.Intent].Machine != "m-n1" || live[c.Intent].Over {
 		t.Fatalf("live intents: %+v", live)
@@ -217,7 +217,7 @@ func (t *storeTest) poolHands() {
 	}
 	c = t.Finish(c, true) // the confirm
 	if c == nil || c.Step.Action != app.ActionConfirm || c.Node.TakenFrom == "" {
-		t.Fatalf("after the create comes %+v", c)
+		t.Fatalf("after creation comes %+v", c)
 	}
 	_, err := t.End("w", execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Node: &execution.NodeUpdate{Status: app.NodeReady, Owned: true}})
 	t.Must(err)
@@ -244,7 +244,7 @@ func (t *storeTest) poolQuota() {
 	t.Code(t.Store.StockPool(t.Ctx, p.pool.ID, p.machine()), app.EQuota)
 	t.Create("web", 2) // both from the pool
 	if v := p.view(); v.Reserved != 2 || v.Ready != 1 {
-		t.Fatalf("after a create of two: %+v", v)
+		t.Fatalf("after a creation of two: %+v", v)
 	}
 	t.Code(t.Store.StockPool(t.Ctx, p.pool.ID, p.machine()), app.EQuota)
 	_, err := t.Store.CreateCluster(t.Ctx, apptest.NewCluster(kit.Tenant, "other", 1, t.Clock.Now(), apptest.Chain(1)))

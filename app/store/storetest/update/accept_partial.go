@@ -75,7 +75,7 @@ func (t *storeTest) toldOwner(words ...string) {
 func (t *storeTest) goesOn() {
 	of := t.shortOfOne(app.FailureAcceptPartial)
 	if of.MinAvailable != 2 || of.OnFailure != app.FailureAcceptPartial {
-		t.Errorf("the create is kept as %+v", of)
+		t.Errorf("creation is kept as %+v", of)
 	}
 	t.partialResultsDue(of.ID)
 	_, err := t.acceptPartial(of, func(n *cluster.NewOperation) { n.AsOf = n.AsOf.Add(-time.Second) })
@@ -171,7 +171,7 @@ func (t *storeTest) hookVetoesAcceptPartial() {
 	if op.Status != app.OperationWaiting {
 		t.Fatalf("the accepted partial result is %s", op.Status)
 	}
-	t.Vetoed(t.News("cmdb: Before the partial acceptance of web")["cmdb"], "no")
+	t.Vetoed(t.News("cmdb: web: before accepting the partial result")["cmdb"], "no")
 	t.Status("web-1", app.ClusterFailed, app.OperationCancelled)
 	t.nodesAre("web-1", "n1 ready, n2 ready, n3 planned")
 	t.ReservedIs(3, 0.25)

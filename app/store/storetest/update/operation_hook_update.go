@@ -41,7 +41,7 @@ func (t *storeTest) hookVetoesUpdate() {
 		if op.Status != app.OperationWaiting {
 			t.Fatalf("the update is %s", op.Status)
 		}
-		end(op, t.News("cmdb: Before the resize of web")["cmdb"])
+		end(op, t.News("cmdb: web: before the resize")["cmdb"])
 		if o := t.Operation("web-1", op.ID); o.Status != app.OperationCancelled {
 			t.Fatalf("the update is %s", o.Status)
 		}
@@ -63,7 +63,7 @@ func (t *storeTest) hookVetoesUpdate() {
 	c := t.Change("web-1")
 	c.Size, c.New = 4, []app.NewNode{kit.NewNode("web-1", "n4", "intent-5")}
 	t.Update("web-1", kit.Steps(app.OperationResize, "n4.create", "n4.confirm"), c)
-	t.Must(t.Ended("x", t.News("cmdb: Before the resize of web")["cmdb"], "", 0))
+	t.Must(t.Ended("x", t.News("cmdb: web: before the resize")["cmdb"], "", 0))
 	t.CarryOut("")
 	t.nodesAre("web-1", "n1 ready, n2 ready, n3 ready, n4 ready")
 	t.Status("web-1", app.ClusterActive, app.OperationSucceeded)

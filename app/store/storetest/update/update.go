@@ -32,7 +32,7 @@ var Updates = kit.Cases(newTest, []struct {
 	{"definitions stay those of their operations", (*storeTest).definitions},
 	{"an operation without steps ends at once", (*storeTest).noSteps},
 	{"a lost cluster that was repaired is active", (*storeTest).repairsLost},
-	{"a delete takes over from an update", (*storeTest).deletesUpdated},
+	{"a deletion takes over from an update", (*storeTest).deletesUpdated},
 	{"an update that a hook vetoes leaves its cluster as it was", (*storeTest).hookVetoesUpdate},
 	{"a failed create is gone on with once", (*storeTest).goesOn},
 	{"that it cannot be gone on with is noted once for each failure", (*storeTest).judgesPartial},
@@ -69,7 +69,7 @@ func (t *storeTest) grows() {
 	}
 	first := t.Claim("w")
 	if first.Intent != "i3" || string(first.HostKey) != "host key of n3" || !first.Unasked {
-		t.Errorf("the create is handed intent %q, host key %q, unasked %v", first.Intent, first.HostKey, first.Unasked)
+		t.Errorf("creation is handed intent %q, host key %q, unasked %v", first.Intent, first.HostKey, first.Unasked)
 	}
 	t.Confirm(first, false)
 	t.CarryOut("")
@@ -144,11 +144,11 @@ func (t *storeTest) replaces() {
 	// The worker that gave the machine back continues with the same node, in the same answer.
 	gone := t.Claim("w")
 	if gone.Node.MachineID != before[0].MachineID {
-		t.Fatalf("the delete is of machine %q, want %q", gone.Node.MachineID, before[0].MachineID)
+		t.Fatalf("deletion is of machine %q, want %q", gone.Node.MachineID, before[0].MachineID)
 	}
 	c := t.Confirm(gone, true)
 	if c == nil || c.Step.ID != "n1.create" {
-		t.Fatalf("after the delete comes %+v", c)
+		t.Fatalf("after deletion comes %+v", c)
 	}
 	if c.Intent == gone.Intent || c.Intent == "" || !c.Unasked {
 		t.Errorf("the new machine is asked for as %q (unasked %v), the old one was %q", c.Intent, c.Unasked, gone.Intent)

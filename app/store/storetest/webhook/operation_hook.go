@@ -36,12 +36,12 @@ func (t *storeTest) hookHolds() {
 	op := t.Create("web", 1)
 	until := t.Clock.Now().Add(10 * time.Minute)
 	if op.Status != app.OperationWaiting || !op.HeldUntil.Equal(until) || !strings.Contains(op.Message, `"cmdb", "slow"`) {
-		t.Fatalf("the create is %+v", op)
+		t.Fatalf("creation is %+v", op)
 	}
 	if t.Claim("w") != nil {
 		t.Fatal("a worker was given a step of an operation that waits for a hook")
 	}
-	due := t.News("cmdb: Before the create of web", "slow: Before the create of web")
+	due := t.News("cmdb: web: before creation", "slow: web: before creation")
 	news := due["cmdb"].News
 	if news.Cluster.ID != "web-1" || news.NodeCount != 1 || len(news.Nodes) != 1 || news.Plan.Actions["create"] != 1 || news.Operation.ID != op.ID ||
 		news.When != template.HookBefore || news.OnTimeout != template.HookVeto || !due["cmdb"].Holds || !due["cmdb"].Deadline.Equal(t.Clock.Now().Add(template.DefaultHookTimeout)) {
@@ -49,17 +49,17 @@ func (t *storeTest) hookHolds() {
 	}
 	t.Must(t.Ended("x", due["cmdb"], "", 0))
 	if o := t.Operation("web-1", op.ID); o.Status != app.OperationWaiting || strings.Contains(o.Message, "cmdb") || !strings.Contains(o.Message, "slow") {
-		t.Fatalf("after one answer the create is %s: %s", o.Status, o.Message)
+		t.Fatalf("after one answer creation is %s: %s", o.Status, o.Message)
 	}
 	t.settle(until)
 	t.Must(t.Ended("x", due["slow"], "", 0))
 	t.settle(time.Time{})
 	if o := t.Operation("web-1", op.ID); o.Status != app.OperationRunning || o.Message != "" || !o.HeldUntil.IsZero() {
-		t.Fatalf("after all answers the create is %+v", o)
+		t.Fatalf("after all answers creation is %+v", o)
 	}
 	t.Drain()
 	t.Status("web-1", app.ClusterActive, app.OperationSucceeded)
-	after := t.News("done: After the create of web")["done"]
+	after := t.News("done: web: after creation")["done"]
 	if after.Holds || after.News.Operation.Status != app.OperationSucceeded || after.News.Nodes[0].MachineID == "" {
 		t.Fatalf("after it is reported %+v", after.News)
 	}
@@ -83,11 +83,11 @@ func (t *storeTest) hookVetoes() {
 	n.Operation.Operation.OnFailure = app.FailureRollBack
 	op, err := t.Store.CreateCluster(t.Ctx, n)
 	t.Must(err)
-	due := t.News("cmdb: Before the create of web", "other: Before the create of web")
+	due := t.News("cmdb: web: before creation", "other: web: before creation")
 	t.Vetoed(due["cmdb"], "the rack is full")
 	o := t.Operation("web-1", op.ID)
 	if o.Status != app.OperationCancelled || !strings.Contains(o.Message, `"cmdb"`) || !strings.Contains(o.Message, "the rack is full") || !o.StartedAt.IsZero() {
-		t.Fatalf("after the veto the create is %+v", o)
+		t.Fatalf("after the veto creation is %+v", o)
 	}
 	c, err := t.Store.Cluster(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
@@ -99,7 +99,7 @@ func (t *storeTest) hookVetoes() {
 	}
 	t.Code(t.Ended("x", due["other"], "", 0), app.EStale) // no one waits for it any more
 	t.settle(time.Time{})
-	t.News("page: After the failure of the create of web")
+	t.News("page: web: creation failed")
 	if t.Claim("w") != nil {
 		t.Fatal("a step of what was vetoed was handed out")
 	}
@@ -116,14 +116,14 @@ func (t *storeTest) hookVetoes() {
 	n.Cluster.ID, n.Operation.Operation.Cluster, n.Nodes[0].Node.Cluster, n.Nodes[0].Intent = "web-2", "web-2", "web-2", "again"
 	second, err := t.Store.CreateCluster(t.Ctx, n)
 	t.Must(err)
-	t.News("cmdb: Before the create of web", "other: Before the create of web")
+	t.News("cmdb: web: before creation", "other: web: before creation")
 	// A delete calls a create off that waits: nothing was made, so nothing is asked.
 	off, err := t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: apptest.Remove(1), Cancel: true,
 		Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-2",
 			Kind: app.OperationDelete, Requester: "ada", CreatedAt: t.Clock.Now()}})
 	t.Must(err)
 	if off.ID != second.ID || off.Status != app.OperationCancelled {
-		t.Fatalf("the delete gave %+v", off)
+		t.Fatalf("deletion gave %+v", off)
 	}
 	if c, err := t.Store.Cluster(t.Ctx, kit.Tenant, "web-2"); err != nil || c.Status != app.ClusterDeleted {
 		t.Fatalf("the cluster is %s (%v)", c.Status, err)
@@ -147,7 +147,7 @@ func (t *storeTest) hookSilence() {
 		return appplan.Plan{Kind: k, Steps: []appplan.Step{{ID: "n1.a." + string(k), Node: "n1", Action: app.Action(k), Service: "a"}}}
 	}
 	start := t.Submit(app.OperationStart, "web-1", plan(app.OperationStart), false)
-	d := t.News("strict: Before the start of web")["strict"]
+	d := t.News("strict: web: before starting services")["strict"]
 	t.Must(t.Ended("x", d, app.ETransient, time.Minute)) // it is asked again
 	t.Clock.Move(template.DefaultHookTimeout - time.Second)
 	t.settle(start.HeldUntil)
@@ -200,20 +200,20 @@ func (t *storeTest) hookDeletes() {
 	for range template.DeleteVetoes {
 		op := t.Remove(1)
 		if op.Status != app.OperationWaiting || op.HeldUntil.IsZero() {
-			t.Fatalf("the delete is %+v", op)
+			t.Fatalf("deletion is %+v", op)
 		}
-		t.Vetoed(t.News("guard: Before the delete of web")["guard"], "there is data on it")
+		t.Vetoed(t.News("guard: web: before deletion")["guard"], "there is data on it")
 		if o := t.Operation("web-1", op.ID); o.Status != app.OperationCancelled {
-			t.Fatalf("after the veto the delete is %s", o.Status)
+			t.Fatalf("after the veto deletion is %s", o.Status)
 		}
 	}
 	// What it would have taken over from was left alone.
 	next := t.Finish(running, true)
 	if next == nil {
-		t.Fatal("a delete that was vetoed has stopped the create")
+		t.Fatal("a deletion that was vetoed has stopped creation")
 	}
 	third := t.Remove(1)
-	t.News("guard: Before the delete of web") // it is reported
+	t.News("guard: web: before deletion") // it is reported
 	if !third.HeldUntil.IsZero() {
 		t.Fatalf("the third delete waits: %+v", third)
 	}
@@ -237,12 +237,12 @@ func (t *storeTest) hookDeletes() {
 	t.Clock.Move(template.DefaultHookTimeout)
 	t.settle(time.Time{})
 	if o := t.Operation("db-1", held.ID); o.Status != app.OperationRunning {
-		t.Fatalf("without an answer the delete is %s", o.Status)
+		t.Fatalf("without an answer deletion is %s", o.Status)
 	}
 	t.Control(held.ID, app.ControlCancel, "")
 	ask.LeaseOver, ask.Operation.Requester, ask.Operation.CreatedAt = true, "lease", t.Clock.Now()
 	if op, err := t.Store.SubmitOperation(t.Ctx, ask); err != nil || op.Status != app.OperationRunning {
-		t.Fatalf("the delete of a lease that has ended is %s (%v)", op.Status, err)
+		t.Fatalf("deletion of a lease that has ended is %s (%v)", op.Status, err)
 	}
 }
 
@@ -261,21 +261,21 @@ func (t *storeTest) hookOfTemplate() {
 	op, err := ask("web")
 	t.Must(err)
 	if want := t.Clock.Now().Add(time.Minute); !op.HeldUntil.Equal(want) {
-		t.Fatalf("the create waits until %s, want %s", op.HeldUntil, want)
+		t.Fatalf("creation waits until %s, want %s", op.HeldUntil, want)
 	}
-	d := t.News("cmdb: Before the create of web")["cmdb"]
+	d := t.News("cmdb: web: before creation")["cmdb"]
 	if d.News.Hook != "first" {
 		t.Fatalf("it is reported as %q", d.News.Hook)
 	}
 	t.Must(t.Ended("x", d, "", 0))
 	t.Drain()
-	if d := t.News("cmdb: After the create of web")["cmdb"]; d.News.Hook != "last" || d.News.Took < 0 {
+	if d := t.News("cmdb: web: after creation")["cmdb"]; d.News.Hook != "last" || d.News.Took < 0 {
 		t.Fatalf("it is reported %+v", d.News)
 	}
 	// No one's missing hook keeps machines.
 	t.Must(t.Store.DeleteHook(t.Ctx, kit.HookAdmin, "cmdb", t.Clock.Now()))
 	if op := t.Remove(1); op.Status != app.OperationRunning {
-		t.Fatalf("the delete is %s", op.Status)
+		t.Fatalf("deletion is %s", op.Status)
 	}
 }
 

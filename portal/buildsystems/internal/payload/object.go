@@ -69,7 +69,7 @@ func (o *Object) Bool(name string) bool {
 func (o *Object) Number(name string) int64 {
 	n, ok := take[int64](o, name, "a whole number")
 	if ok && n <= 0 {
-		o.Wrong(name, "Must be greater than 0.")
+		o.Wrong(name, "Must be at least 1.")
 		return 0
 	}
 	return n
