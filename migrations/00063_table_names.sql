@@ -155,10 +155,18 @@ DROP INDEX requests_terms_to_seal;
 CREATE INDEX request_terms_to_encrypt ON requests (id) WHERE terms <> '';
 DROP INDEX requests_kept_to_seal;
 CREATE INDEX request_payloads_to_encrypt ON requests (id) WHERE payload <> '';
+UPDATE notifications SET kind = 'manual_step' WHERE kind = 'question';
+UPDATE webhooks SET kinds = REPLACE(kinds, ',question,', ',manual_step,') WHERE kinds LIKE '%,question,%';
+UPDATE build_deliveries SET outcome = 'started' WHERE outcome = 'begun';
+UPDATE build_deliveries SET outcome = 'duplicate' WHERE outcome = 'known';
 INSERT INTO settings (name, value) VALUES ('needs_migration', '63') ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 
 -- +goose Down
 UPDATE settings SET value = '62' WHERE name = 'needs_migration' AND value = '63';
+UPDATE build_deliveries SET outcome = 'known' WHERE outcome = 'duplicate';
+UPDATE build_deliveries SET outcome = 'begun' WHERE outcome = 'started';
+UPDATE webhooks SET kinds = REPLACE(kinds, ',manual_step,', ',question,') WHERE kinds LIKE '%,manual_step,%';
+UPDATE notifications SET kind = 'question' WHERE kind = 'manual_step';
 DROP INDEX operation_changes_by_cluster;
 DROP INDEX operation_changes_to_encrypt;
 DROP INDEX build_outcomes_old;
