@@ -58,7 +58,7 @@ func TestARefusalSaysWhatIsPossible(t *testing.T) {
 		{OperationCreate, OperationFailed, ActResume, false, "A later operation has changed the cluster. See that operation."},
 		{OperationCreate, OperationCancelled, ActResume, true, "Creation was cancelled, so you can't resume it. You can roll it back."},
 		{OperationDelete, OperationCancelled, ActResume, true, "You can delete the cluster."},
-		{OperationDelete, OperationFailed, ActRollBack, true, "A delete can't be rolled back because deleted machines can't be restored. You can resume it"},
+		{OperationDelete, OperationFailed, ActRollBack, true, "Deletion can't be rolled back because deleted machines can't be restored. You can resume it"},
 		{OperationRollBack, OperationRunning, ActResume, true, "The rollback is running, so you can't resume it. You can pause it or cancel it."},
 	} {
 		err := Operation{Kind: tt.kind, Status: tt.status, StartedAt: time.Unix(1, 0)}.Allows(tt.act, tt.latest)

@@ -38,7 +38,7 @@ func TestValuesOutOfRangeAreRefused(t *testing.T) {
 		{"PUT", "/webhooks/h", `{"url":"` + long(2049) + `","kinds":[` + strings.Repeat(`"x",`, 32) + `"x"]}`, []string{
 			"body.kinds: must have at most 32 items", "body.url: must have at most 2048 characters"}},
 		{"POST", "/requests/1/reviews", `{"decision":"perhaps","reason":"` + long(1001) + `","conditions":{"size":-1}}`, []string{
-			"body.conditions.size: must be at least 0", "body.reason: must have at most 1000 characters", "body.verdict: must be one of: approve, deny, conditions"}},
+			"body.conditions.size: must be at least 0", "body.decision: must be one of: approve, deny, conditions", "body.reason: must have at most 1000 characters"}},
 	} {
 		var p site.Problem
 		status, _ := o.api("boss", c.method, c.path, json.RawMessage(c.body), &p)

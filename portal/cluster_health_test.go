@@ -87,7 +87,7 @@ func TestHealthPage(t *testing.T) {
 	api := func(path string) seen {
 		return s.do(s.request(http.MethodGet, "/api/v1/clusters/"+id+path, "", "Authorization", "Bearer token-of-ada"))
 	}
-	for path, want := range map[string]string{"/health": `"state":"sick"`, "/drift": `"mend":{"kind":"repair","nodes":["n2"]}`} {
+	for path, want := range map[string]string{"/health": `"state":"sick"`, "/drift": `"fix":{"kind":"repair","nodes":["n2"]}`} {
 		if a := api(path); a.status != http.StatusOK || !strings.Contains(a.body, want) {
 			t.Errorf("%s: %d %s, want %s", path, a.status, a.body, want)
 		}

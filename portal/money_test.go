@@ -345,7 +345,7 @@ func TestMoneyAPI(t *testing.T) {
 	if a := api(http.MethodGet, "/clusters/"+id+"/lease", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"kind":"provisioner"`) {
 		t.Errorf("outlook: %d %s", a.status, a.body)
 	}
-	if a := api(http.MethodGet, "/quotas/remaining", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"left":12`) {
+	if a := api(http.MethodGet, "/quotas/remaining", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"remaining":12`) {
 		t.Errorf("left: %d %s", a.status, a.body)
 	}
 	if a := api(http.MethodGet, "/quotas", ""); a.status != http.StatusForbidden {

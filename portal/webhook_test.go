@@ -278,15 +278,15 @@ func TestHookAPI(t *testing.T) {
 		}
 		return s.do(r)
 	}
-	var list struct{ Hooks []map[string]any }
-	if a := api("GET", "/webhooks", "", "root"); a.status != 200 || json.Unmarshal([]byte(a.body), &list) != nil || len(list.Hooks) != 2 || list.Hooks[0]["state"] != "active" {
+	var list struct{ Webhooks []map[string]any }
+	if a := api("GET", "/webhooks", "", "root"); a.status != 200 || json.Unmarshal([]byte(a.body), &list) != nil || len(list.Webhooks) != 2 || list.Webhooks[0]["state"] != "active" {
 		t.Errorf("the list: %d %s", a.status, a.body)
 	}
 	if a := api("GET", "/webhooks", "", "ada"); a.status != http.StatusForbidden {
 		t.Errorf("a user's list: %d", a.status)
 	}
 	a := api("PUT", "/webhooks/new", `{"url":"https://x.example.com","kinds":["lease"],"enabled":true}`, "root")
-	if a.status != 200 || !strings.Contains(a.body, `"secret":"whsec_made"`) || !strings.Contains(a.body, `"made":true`) {
+	if a.status != 200 || !strings.Contains(a.body, `"secret":"whsec_made"`) || !strings.Contains(a.body, `"created":true`) {
 		t.Errorf("saving: %d %s", a.status, a.body)
 	}
 	if last := f.changes[len(f.changes)-1]; last.Name != "new" || last.To != nil || last.Enabled == nil || len(*last.Kinds) != 1 {

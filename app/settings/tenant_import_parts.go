@@ -132,7 +132,7 @@ func (p *tenantPlan) hooks(context.Context) error {
 		}
 		want[name] = w
 	}
-	return eachPart(p, "hooks", want, p.is.Hooks, func(path, name string, w HookSettings, is *HookSettings) error {
+	return eachPart(p, "webhooks", want, p.is.Hooks, func(path, name string, w HookSettings, is *HookSettings) error {
 		r := webhook.EndpointRequest{Name: name, Kinds: &w.Kinds, Format: w.Format, To: &w.To, Enabled: new(!w.Disabled), When: w.When, Script: w.Script}
 		if w.When != "" {
 			r.Operations, r.Timeout, r.OnTimeout, r.Services = &w.Operations, new(time.Duration(w.Timeout)), w.OnTimeout, &w.Services

@@ -159,7 +159,7 @@ type TenantPlace struct {
 // TenantProblem is something wrong with a file of settings. It never quotes a value that fills a place.
 type TenantProblem struct {
 	TenantPlace
-	Path     string `json:"path,omitempty"` // such as hooks.ops-chat.url
+	Path     string `json:"path,omitempty"` // such as webhooks.ops-chat.url
 	Severity string `json:"severity"`       // error or warning
 	Message  string `json:"message"`
 	Hint     string `json:"hint,omitempty"`

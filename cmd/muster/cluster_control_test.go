@@ -81,7 +81,7 @@ func TestPause(t *testing.T) {
 	s := newFakeServer(t)
 	s.views["c1"] = testCluster("c1", "shop")
 	wantResult(t, s.muster("cluster", "pause", "shop"), cli.ExitDone, "shop (c1): creation is paused, 0 of 4 steps done\nResume:  muster cluster resume c1\n", "")
-	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitDone, "shop (c1) is pending: create paused, 0 of 4 steps done", "")
+	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitDone, "shop (c1) is pending: creation paused, 0 of 4 steps done", "")
 	s.refuse["POST /clusters/c1/operations/0/pause"] = &app.Error{Code: app.EConflict, Message: "Creation is paused, so you can't pause it.", Hint: "You can resume it or cancel it."}
 	s.status = http.StatusConflict
 	wantResult(t, s.muster("cluster", "pause", "shop"), cli.ExitFailed, "", "muster: Creation is paused, so you can't pause it.\n  You can resume it or cancel it.\n")

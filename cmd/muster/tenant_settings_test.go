@@ -26,8 +26,8 @@ func everything(t *testing.T) settings.TenantImport {
 		t.Fatal(err)
 	}
 	return settings.TenantImport{File: string(text), Fill: map[string]string{
-		"REGISTRY_TOKEN": "of the registry", "PROVIDER_OURS_TOKEN": "of the cloud", "HOOK_OPS_CHAT_URL": "https://hooks.example.com/services/T0/abcdefghijklmnopqrstuvw",
-		"HOOK_OPS_CHAT_SECRET": "whsec_" + strings.Repeat("QUJD", 11), "BUILD_HOOK_GITHUB_WEB_SECRET": "0123456789abcdef0123",
+		"REGISTRY_TOKEN": "of the registry", "PROVIDER_OURS_TOKEN": "of the cloud", "WEBHOOK_OPS_CHAT_URL": "https://hooks.example.com/services/T0/abcdefghijklmnopqrstuvw",
+		"WEBHOOK_OPS_CHAT_SECRET": "whsec_" + strings.Repeat("QUJD", 11), "BUILD_HOOK_GITHUB_WEB_SECRET": "0123456789abcdef0123",
 	}}
 }
 
@@ -72,7 +72,7 @@ func TestTenantSettingsRoundTrip(t *testing.T) {
 	in := everything(t)
 	one, other := m.newTenant(), m.newTenant()
 	first := m.imported(one, in)
-	for _, part := range []string{"tenant", "time_zone", "users", "groups", "quotas", "policies", "secrets", "hooks", "build_hooks", "pools", "catalog"} {
+	for _, part := range []string{"tenant", "time_zone", "users", "groups", "quotas", "policies", "secrets", "webhooks", "build_hooks", "pools", "catalog"} {
 		if !slices.ContainsFunc(first.Changes, func(e settings.TenantEdit) bool { return e.Part == part }) {
 			t.Errorf("the file changes nothing of %s", part)
 		}
@@ -114,7 +114,7 @@ func TestTenantSettingsRoundTrip(t *testing.T) {
 		t.Errorf("%+v", r.Changes)
 	}
 	left := m.exported(other)
-	if !strings.Contains(left.File, "hooks: {}") || !strings.Contains(left.File, "policies: {}") || !strings.Contains(left.File, "build_hooks:\n  github-web:") {
+	if !strings.Contains(left.File, "webhooks: {}") || !strings.Contains(left.File, "policies: {}") || !strings.Contains(left.File, "build_hooks:\n  github-web:") {
 		t.Error(left.File)
 	}
 }
@@ -195,7 +195,7 @@ func TestInvalidSettingsAreReported(t *testing.T) {
 		{"another entry", "muster_tenant: 1\ncatalog:\n  template/a:\n    text: |\n      kind: template\n      name: b\n", 3, "catalog.template/a", "isn't a single entry"},
 		{"a wrong entry", "muster_tenant: 1\ncatalog:\n  template/a:\n    text: |\n      kind: template\n      name: a\n      extends: nowhere\n", 7, "catalog.template/a", "nowhere"},
 		{"a secret in a provider", "muster_tenant: 1\ncatalog:\n  provider/x:\n    text: |\n      kind: provider\n      name: x\n      type: digitalocean\n      settings: {token: hunter2}\n", 8, "catalog.provider/x", "muster secret set"},
-		{"no such hook time", "muster_tenant: 1\nhooks:\n  disk-check: {when: whenever, script: \"true\"}\n", 3, "hooks.disk-check.when", "Unknown value"},
+		{"no such hook time", "muster_tenant: 1\nwebhooks:\n  disk-check: {when: whenever, script: \"true\"}\n", 3, "webhooks.disk-check.when", "Unknown value"},
 	} {
 		for _, act := range []func(settings.TenantImport) (settings.TenantReport, error){
 			func(in settings.TenantImport) (settings.TenantReport, error) {

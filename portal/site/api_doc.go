@@ -151,7 +151,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"BreakGlass": `maxLength:"63"`,
 	},
 	reflect.TypeFor[build.Callbacks](): {
-		"Told": `nullable:"false"`,
+		"Deliveries": `nullable:"false"`,
 	},
 	reflect.TypeFor[build.BuildHook](): {
 		"ID":    `doc:"ID in the hook's URL; not a secret, since deliveries are signed"`,
@@ -179,8 +179,8 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Again":       `doc:"Create another cluster if a running build's cluster is deleted"`,
 	},
 	reflect.TypeFor[cluster.CheaperLayout](): {
-		"Prefer":  `doc:"Preference to request for this layout"`,
-		"Instead": `doc:"Cost per hour of the preview's layout"`,
+		"Prefer":      `doc:"Preference to request for this layout"`,
+		"CurrentCost": `doc:"Cost per hour of the preview's layout"`,
 	},
 	reflect.TypeFor[app.Cluster](): {
 		"OwnerGroup": `doc:"Group whose members have the owner's permissions"`,
@@ -197,11 +197,11 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Next": `nullable:"false"`,
 	},
 	reflect.TypeFor[app.Expectation](): {
-		"Typical": `doc:"Typical duration, in nanoseconds"`,
-		"Low":     `doc:"Low estimate, in nanoseconds"`,
-		"High":    `doc:"High estimate, in nanoseconds"`,
-		"Guessed": `doc:"Part of typical without history, in nanoseconds"`,
-		"Runs":    `doc:"Smallest number of earlier runs of any step; 0 without history"`,
+		"Typical":   `doc:"Typical duration, in nanoseconds"`,
+		"Low":       `doc:"Low estimate, in nanoseconds"`,
+		"High":      `doc:"High estimate, in nanoseconds"`,
+		"Estimated": `doc:"Part of typical without history, in nanoseconds"`,
+		"Runs":      `doc:"Smallest number of earlier runs of any step; 0 without history"`,
 	},
 	reflect.TypeFor[apppolicy.Input](): {
 		"Groups":   `nullable:"false"`,
@@ -229,7 +229,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[cluster.Problem](): {
 		"Lost":     `nullable:"false"`,
 		"Failures": `nullable:"false"`,
-		"Ways":     `nullable:"false"`,
+		"Options":  `nullable:"false"`,
 	},
 	reflect.TypeFor[cluster.RecoveryOption](): {
 		"Kind": `enum:"resume,repair,roll_back,reconfigure,accept_partial,wake,delete"`,
@@ -250,14 +250,14 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Event":    `doc:"Sample event"`,
 	},
 	reflect.TypeFor[build.RuleTrialResult](): {
-		"Looks": `nullable:"false"`,
+		"Rules": `nullable:"false"`,
 	},
 	reflect.TypeFor[build.View](): {
 		"Nodes": `nullable:"false"`,
 		"Links": `nullable:"false"`,
 	},
 	reflect.TypeFor[catalog.Report](): {
-		"Same": `doc:"Unchanged entries, ignoring key order, spacing and quotes; they get no new version"`,
+		"Unchanged": `doc:"Unchanged entries, ignoring key order, spacing and quotes; they get no new version"`,
 	},
 	reflect.TypeFor[catalog.TemplateDiff](): {
 		"Changes": `nullable:"false"`,
@@ -292,7 +292,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Remove":     `maxItems:"100" doc:"Shares to remove"`,
 	},
 	reflect.TypeFor[cluster.SpecExport](): {
-		"LeftOut": `nullable:"false"`,
+		"Omitted": `nullable:"false"`,
 		"Groups":  `nullable:"false"`,
 	},
 	reflect.TypeFor[execution.Queue](): {
@@ -310,19 +310,19 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Hour": `doc:"Calls in about the last hour by error code; successful calls have an empty code"`,
 	},
 	reflect.TypeFor[fleet.ProviderCheck](): {
-		"Took": `doc:"Duration, in nanoseconds"`,
+		"Duration": `doc:"Duration, in nanoseconds"`,
 	},
 	reflect.TypeFor[fleet.ProviderHealth](): {
-		"Rate":    `doc:"Rate limit; per_second 0 means unlimited"`,
-		"Known":   `doc:"Whether call statistics are available; false while Redis is down"`,
-		"Waiting": `doc:"Ready steps of all tenants that are waiting for a machine of this provider"`,
-		"Listed":  `doc:"Result of the last listing of the account"`,
+		"Rate":        `doc:"Rate limit; per_second 0 means unlimited"`,
+		"Known":       `doc:"Whether call statistics are available; false while Redis is down"`,
+		"Waiting":     `doc:"Ready steps of all tenants that are waiting for a machine of this provider"`,
+		"LastListing": `doc:"Result of the last listing of the account"`,
 	},
 	reflect.TypeFor[fleet.ServerInfo](): {
-		"Skew":      `doc:"How far this server's clock is ahead of the database's, in nanoseconds"`,
-		"RedisDown": `doc:"Error if Redis isn't available"`,
-		"Leads":     `doc:"Whether this server sends notifications, reconciles and expires leases for all servers"`,
-		"Settings":  `nullable:"false"`,
+		"Skew":       `doc:"How far this server's clock is ahead of the database's, in nanoseconds"`,
+		"RedisError": `doc:"Error if Redis isn't available"`,
+		"Leader":     `doc:"Whether this server sends notifications, reconciles and expires leases for all servers"`,
+		"Settings":   `nullable:"false"`,
 	},
 	reflect.TypeFor[fleet.Setting](): {
 		"Value": `doc:"Omitted for secrets"`,
@@ -336,9 +336,9 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Notes": `nullable:"false"`,
 	},
 	reflect.TypeFor[appoperation.AcceptPartialPreview](): {
-		"GivesBack": `nullable:"false"`,
-		"Nodes":     `nullable:"false"`,
-		"Notes":     `nullable:"false"`,
+		"Deletes": `nullable:"false"`,
+		"Nodes":   `nullable:"false"`,
+		"Notes":   `nullable:"false"`,
 	},
 	reflect.TypeFor[appoperation.ReviewRequest](): {
 		"Verdict":  `enum:"approve,deny,conditions"`,
@@ -346,7 +346,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"PlanHash": `maxLength:"64"`,
 	},
 	reflect.TypeFor[appoperation.RollBackPreview](): {
-		"GivesBack": `nullable:"false"`,
+		"Deletes": `nullable:"false"`,
 	},
 	reflect.TypeFor[apppolicy.Policy](): {
 		"Name":     `maxLength:"63" doc:"Lowercase letters, digits and dashes"`,

@@ -263,13 +263,13 @@ func (t *moneyTest) outlook() {
 		}
 		t.Errorf("no obstacle %s with %q: %+v", kind, words, o.Obstacles)
 	}
-	find(operation.ObstacleOperation, "create is running. When the lease expires, Muster stops it and then starts deletion.", false)
+	find(operation.ObstacleOperation, "Creation is running. When the lease expires, Muster stops it and then deletes the cluster.", false)
 	find(operation.ObstacleProvider, `"cloud" is no longer in the catalog`, true)
 	ops, err := t.Store.Operations(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
 	_, err = t.Store.ControlOperation(t.Ctx, app.Control{Tenant: kit.Tenant, Operation: ops[0].ID, Act: app.ControlPause, Who: "ada", Now: t.Clock.Now()})
 	t.Must(err)
-	find(operation.ObstacleOperation, "create is paused", false)
+	find(operation.ObstacleOperation, "Creation is paused", false)
 	held, err := t.Store.HoldAccount(t.Ctx, "cloud", "me", t.Clock.Now(), time.Minute)
 	t.Must(err)
 	if !held {
