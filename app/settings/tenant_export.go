@@ -131,7 +131,7 @@ func (a *Service) hookSettings(ctx context.Context, tenant string, s *TenantSett
 	for _, h := range hooks {
 		x := settingsOfHook(h)
 		if h.Script == "" {
-			x.URL, x.Secret = places.next("HOOK", h.Name, "URL"), places.next("HOOK", h.Name, "SECRET")
+			x.URL, x.Secret = places.next("WEBHOOK", h.Name, "URL"), places.next("WEBHOOK", h.Name, "SECRET")
 		}
 		s.Hooks[h.Name] = x
 	}

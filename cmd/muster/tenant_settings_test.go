@@ -104,7 +104,7 @@ func TestTenantSettingsRoundTrip(t *testing.T) {
 		t.Errorf("%d values, %v", len(values), err)
 	}
 	// What the file lacks goes only when that is said.
-	bare := settings.TenantImport{File: "muster_tenant: 1\nhooks: {}\npolicies: {}\n"}
+	bare := settings.TenantImport{File: "muster_tenant: 1\nwebhooks: {}\npolicies: {}\n"}
 	if r := m.imported(other, bare); len(r.Changes) > 0 {
 		t.Errorf("%+v", r.Changes)
 	}

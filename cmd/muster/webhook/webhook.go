@@ -46,7 +46,7 @@ func hookListCommand(c *cli.Context) *cobra.Command {
 
 func printHooks(c *cli.Context, all []webhook.Endpoint) error {
 	if c.JSON() {
-		return c.PrintJSON(map[string][]webhook.Endpoint{"hooks": all})
+		return c.PrintJSON(map[string][]webhook.Endpoint{"webhooks": all})
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(c.Stdout, "No webhooks. Create one: muster webhook save NAME --url https://…")
