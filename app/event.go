@@ -48,9 +48,9 @@ type LogLine struct {
 
 // The notice for when health changes.
 const (
-	// EventHealth says that a node, or the cluster where none is named, became sick, unreachable or healthy.
+	// EventHealth says that a node, or the cluster where none is named, became unhealthy, unreachable or healthy.
 	EventHealth EventKind = "health"
-	// NoticeHealth says that a cluster is sick, or well again, or is not repaired by itself.
+	// NoticeHealth says that a cluster is unhealthy, or well again, or is not repaired by itself.
 	NoticeHealth NoticeKind = "health"
 )
 

@@ -13,7 +13,7 @@ type Expectation struct {
 	Typical time.Duration `json:"typical"`
 	Low     time.Duration `json:"low"`
 	High    time.Duration `json:"high"`
-	// Guessed is how much of Typical is a guess, since it was never done here.
+	// Estimated is how much of Typical is estimated without history.
 	Estimated time.Duration `json:"estimated"`
 	// Runs is how often that was done of which least is known, guesses aside; 0 where all is a guess.
 	Runs int64 `json:"runs"`

@@ -15,21 +15,21 @@ import (
 // A node's story, round by round: w is well, f a failure of web, b one of web and db, u unreachable, m the same as w on another machine.
 func TestNodeHealth(t *testing.T) {
 	for name, tc := range map[string]struct{ rounds, want string }{
-		"well from the beginning":       {"w", "healthy"},
-		"one failure is none":           {"wf", "healthy"},
-		"two are":                       {"wff", "sick"},
-		"one good one is enough":        {"wffw", "healthy"},
-		"it has to be in a row":         {"wfwf", "healthy"},
-		"unknown until it is known":     {"f", "unknown"},
-		"sick from the beginning":       {"ff", "sick"},
-		"another service is worse off":  {"wb", "sick"},
-		"not reached once":              {"wuu", "healthy"},
-		"unreachable":                   {"wuuu", "unreachable"},
-		"reached again":                 {"wuuuw", "healthy"},
-		"reached, and not quite well":   {"wuuuf", "healthy"},
-		"sick stays sick while it goes": {"wffuu", "sick"},
-		"failures count over a gap":     {"wfuf", "sick"},
-		"another machine starts over":   {"wfmf", "healthy"},
+		"well from the beginning":                 {"w", "healthy"},
+		"one failure is none":                     {"wf", "healthy"},
+		"two are":                                 {"wff", "unhealthy"},
+		"one good one is enough":                  {"wffw", "healthy"},
+		"it has to be in a row":                   {"wfwf", "healthy"},
+		"unknown until it is known":               {"f", "unknown"},
+		"unhealthy from the beginning":            {"ff", "unhealthy"},
+		"another service is worse off":            {"wb", "unhealthy"},
+		"not reached once":                        {"wuu", "healthy"},
+		"unreachable":                             {"wuuu", "unreachable"},
+		"reached again":                           {"wuuuw", "healthy"},
+		"reached, and not quite well":             {"wuuuf", "healthy"},
+		"unhealthy stays unhealthy while it goes": {"wffuu", "unhealthy"},
+		"failures count over a gap":               {"wfuf", "unhealthy"},
+		"another machine starts over":             {"wfmf", "healthy"},
 	} {
 		h := health.NodeHealth{Node: "n1", State: health.Unknown, Machine: "a"}
 		machine := "a"
@@ -63,7 +63,7 @@ func TestNodeHealth(t *testing.T) {
 	}
 }
 
-// What is kept of a node that stays sick stops growing, so that it is not written with every round.
+// What is kept of a node that stays unhealthy stops growing, so that it is not written with every round.
 func TestNodeHealthComesToRest(t *testing.T) {
 	h := health.NodeHealth{State: health.Healthy, Machine: "a"}
 	f := health.NodeFinding{Node: "n1", Wrong: map[string]string{"web": "no"}}
@@ -87,7 +87,7 @@ func TestClusterHealth(t *testing.T) {
 	}
 	many := []health.NodeHealth{}
 	for i := range 7 {
-		many = append(many, ill(app.NodeName(i+1), health.Sick))
+		many = append(many, ill(app.NodeName(i+1), health.Unhealthy))
 	}
 	for name, tc := range map[string]struct {
 		nodes  []health.NodeHealth
@@ -98,10 +98,10 @@ func TestClusterHealth(t *testing.T) {
 		"not looked at": {nil, 3, false, "unknown 0 0 0 3 "},
 		"healthy":       {nil, 3, true, "healthy 3 0 0 0 "},
 		"failing yet":   {[]health.NodeHealth{ill("n1", health.Healthy)}, 3, true, "healthy 3 0 0 0 "},
-		"sick":          {[]health.NodeHealth{ill("n2", health.Sick)}, 3, true, "sick 2 1 0 0 n2 is unhealthy: web: no."},
-		"both": {[]health.NodeHealth{ill("n1", health.Unreachable), ill("n2", health.Sick)}, 3, true,
-			"sick 1 1 1 0 n1 is unreachable: web: no; n2 is unhealthy: web: no."},
-		"many": {many, 10, true, "sick 3 7 0 0 n1 is unhealthy: web: no; n2 is unhealthy: web: no; n3 is unhealthy: web: no; n4 is unhealthy: web: no; n5 is unhealthy: web: no; and 2 more."},
+		"unhealthy":     {[]health.NodeHealth{ill("n2", health.Unhealthy)}, 3, true, "unhealthy 2 1 0 0 n2 is unhealthy: web: no."},
+		"both": {[]health.NodeHealth{ill("n1", health.Unreachable), ill("n2", health.Unhealthy)}, 3, true,
+			"unhealthy 1 1 1 0 n1 is unreachable: web: no; n2 is unhealthy: web: no."},
+		"many": {many, 10, true, "unhealthy 3 7 0 0 n1 is unhealthy: web: no; n2 is unhealthy: web: no; n3 is unhealthy: web: no; n4 is unhealthy: web: no; n5 is unhealthy: web: no; and 2 more."},
 	} {
 		h := health.ClusterHealth{Nodes: tc.nodes}
 		h.Sum(tc.of, tc.looked)
@@ -115,7 +115,7 @@ func TestAutomaticRepair(t *testing.T) {
 	auto := template.HealthPolicy{Repair: template.RepairAuto}
 	ill := func(rounds ...int) (all []health.NodeHealth) {
 		for i, r := range rounds {
-			all = append(all, health.NodeHealth{Node: app.NodeName(i + 1), State: health.Sick, Checks: r})
+			all = append(all, health.NodeHealth{Node: app.NodeName(i + 1), State: health.Unhealthy, Checks: r})
 		}
 		return all
 	}

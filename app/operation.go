@@ -84,7 +84,7 @@ type Operation struct {
 	PlanHash  string          `json:"plan_hash"`
 	OnFailure FailureChoice   `json:"on_failure,omitempty"`
 	RollsBack int64           `json:"rolls_back,omitempty"` // of a rollback: the operation that it undoes
-	// GoesOn is, of an accepted partial result, the operation that it brings to an end.
+	// Accepts is, of an accepted partial result, the operation that it ends.
 	Accepts int64 `json:"accepts_partial_of,omitempty"`
 	// MinAvailable is, where it is to be gone on with by itself, with how many nodes at the least; 0: as many as the constraints want.
 	MinAvailable int `json:"min_available,omitempty"`

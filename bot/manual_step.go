@@ -114,8 +114,8 @@ func manualStepModal(q execution.ManualStep, d action, wrong map[string]string) 
 		head.Lines = append(head.Lines, strings.Split(q.Person.Help, "\n")...)
 	}
 	m.Parts = append(m.Parts, head)
-	if q.Same > 0 {
-		m.Parts = append(m.Parts, Part{Quiet: true, Lines: []string{"Your answer applies to " + humanize.Count(q.Same, "more node") + "."}})
+	if q.MoreNodes > 0 {
+		m.Parts = append(m.Parts, Part{Quiet: true, Lines: []string{"Your answer applies to " + humanize.Count(q.MoreNodes, "more node") + "."}})
 	}
 	for _, p := range q.Person.Fields {
 		f := manualStepField(p.Parameter)

@@ -84,7 +84,7 @@ func TestHealthIsIdleWithoutChecks(t *testing.T) {
 		if err != nil || !next.IsZero() {
 			t.Fatalf("next %v, %v", next, err)
 		}
-		if n, err := e.app.Execution.Health.RepairSick(t.Context()); n != 0 || err != nil {
+		if n, err := e.app.Execution.Health.RepairUnhealthy(t.Context()); n != 0 || err != nil {
 			t.Fatalf("%d repairs, %v", n, err)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"muster/jobs/upkeep"
 )
 
-// watched lets the service back be sick while a file of its node is there, which a start takes away.
+// watched lets the service back be unhealthy while a file of its node is there, which a start takes away.
 func watched(policy template.HealthPolicy) func(e *engine, c *template.Catalog) {
 	return func(e *engine, c *template.Catalog) {
 		back := c.Services["back"]
@@ -33,8 +33,8 @@ func watched(policy template.HealthPolicy) func(e *engine, c *template.Catalog) 
 	}
 }
 
-// makeSick puts the file there.
-func (e *engine) makeSick(node string) {
+// makeUnhealthy puts the file there.
+func (e *engine) makeUnhealthy(node string) {
 	e.Helper()
 	if err := os.WriteFile(e.effect+"."+node, nil, 0o600); err != nil {
 		e.Fatal(err)
@@ -59,7 +59,7 @@ func (e *engine) keepHealth() {
 		done <- struct{}{}
 	}()
 	go func() {
-		(&upkeep.AutoRepairer{Repair: services.Execution.Health.RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
+		(&upkeep.AutoRepairer{Repair: services.Execution.Health.RepairUnhealthy, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
 		done <- struct{}{}
 	}()
 	e.Cleanup(func() { cancel(); <-done; <-done })
@@ -123,11 +123,11 @@ func TestUnhealthyNodesAreDetectedAndRecover(t *testing.T) {
 	if h.Healthy != 3 || len(h.Nodes) != 0 || h.CheckedAt.IsZero() || h.Reason != "" {
 		t.Errorf("healthy: %+v", h)
 	}
-	e.makeSick("n2")
-	h = e.awaitHealth(v.ID, "sick", func(h *health.ClusterHealth) bool { return h.State == health.Sick })
-	if h.Unhealthy != 1 || h.Healthy != 2 || h.Of("n2").State != health.Sick || h.Of("n1").State != health.Healthy ||
+	e.makeUnhealthy("n2")
+	h = e.awaitHealth(v.ID, "unhealthy", func(h *health.ClusterHealth) bool { return h.State == health.Unhealthy })
+	if h.Unhealthy != 1 || h.Healthy != 2 || h.Of("n2").State != health.Unhealthy || h.Of("n1").State != health.Healthy ||
 		!strings.HasPrefix(h.Reason, "n2 is unhealthy: back: command [ ! -e ") || !strings.HasSuffix(h.Reason, "failed with exit code 1: the file of n2 is there.") {
-		t.Errorf("sick: %+v", h)
+		t.Errorf("unhealthy: %+v", h)
 	}
 	e.drifts(v.ID)
 	if err := os.Remove(e.effect + ".n2"); err != nil {
@@ -147,7 +147,7 @@ func TestUnhealthyNodesAreDetectedAndRecover(t *testing.T) {
 			seen = append(seen, ev.Node+" "+ev.Status)
 		}
 	}
-	if got := strings.Join(seen, ", "); got != "n2 sick,  sick, n2 healthy,  healthy" {
+	if got := strings.Join(seen, ", "); got != "n2 unhealthy,  unhealthy, n2 healthy,  healthy" {
 		t.Errorf("events: %s", got)
 	}
 	if v, err = e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil || len(v.Operations) != 1 {
@@ -155,7 +155,7 @@ func TestUnhealthyNodesAreDetectedAndRecover(t *testing.T) {
 	}
 }
 
-// drifts checks what is notified of a cluster whose n2 is sick, also after the catalog has changed.
+// drifts checks what is notified of a cluster whose n2 is unhealthy, also after the catalog has changed.
 func (e *engine) drifts(id string) {
 	e.Helper()
 	tell := func(a *appall.Services) string {
@@ -198,7 +198,7 @@ func (e *engine) drifts(id string) {
 		e.Errorf("drift long after the last check: %s", got)
 	}
 	if got := replaced(appall.New(config)); len(got) > 0 {
-		e.Errorf("a repair replaces %v, which were sick long ago", got)
+		e.Errorf("a repair replaces %v, which were unhealthy long ago", got)
 	}
 	config, newer := e.config, e.catalog()
 	watched(template.HealthPolicy{Interval: 300 * time.Millisecond})(e, newer)
@@ -217,9 +217,9 @@ func TestUnhealthyNodesAreRepairedAutomatically(t *testing.T) {
 	e.want(v, app.ClusterActive)
 	machine := func(v cluster.View, i int) string { return v.Nodes[i].MachineID }
 	e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.Healthy })
-	e.makeSick("n3")
+	e.makeUnhealthy("n3")
 	// On a busy host it may be repaired before this looks again.
-	e.awaitHealth(v.ID, "sick", func(h *health.ClusterHealth) bool { return h.State == health.Sick || len(e.titles()) > 0 })
+	e.awaitHealth(v.ID, "unhealthy", func(h *health.ClusterHealth) bool { return h.State == health.Unhealthy || len(e.titles()) > 0 })
 	e.awaitHealth(v.ID, "well again", func(h *health.ClusterHealth) bool { return h.State == health.Healthy && h.Note == "" })
 	after := e.await(v.ID)
 	e.want(after, app.ClusterActive)
@@ -236,8 +236,8 @@ func TestUnhealthyNodesAreRepairedAutomatically(t *testing.T) {
 	}
 
 	// More than 30% of 4 nodes at once are too many.
-	e.makeSick("n1")
-	e.makeSick("n4")
+	e.makeUnhealthy("n1")
+	e.makeUnhealthy("n4")
 	h := e.awaitHealth(v.ID, "braked", func(h *health.ClusterHealth) bool { return strings.Contains(h.Note, "Automatic repair is paused") })
 	if h.Unhealthy != 2 {
 		t.Errorf("braked: %+v", h)

@@ -299,7 +299,7 @@ func (l *ledgerOf) attempt(t *testing.T, killed time.Duration) (done bool, err e
 		if _, known := l.seen[s.ID]; !known {
 			l.replaced = append(l.replaced, s.ID)
 		}
-		l.seen[s.ID] = l.seen[s.ID] || s.Gone
+		l.seen[s.ID] = l.seen[s.ID] || s.Deleted
 	}
 	if e == nil {
 		l.node.MachineID, l.node.Addresses, l.node.Status = r.Machine.ID, r.Machine.Addresses, app.NodeReady

@@ -162,7 +162,7 @@ func before(known string, a, b family.Machine) int {
 		}
 		return 1
 	}
-	return cmp.Or(rank(a)-rank(b), a.MadeAt.Compare(b.MadeAt), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(rank(a)-rank(b), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 }
 
 // proveGone marks those of the machines seen so far that a list does not show any more as gone. Those that it still shows
@@ -176,7 +176,7 @@ func proveGone(ctx context.Context, p family.Provider, as *execution.Assignment,
 		return err
 	}
 	for i := range r.Seen {
-		r.Seen[i].Gone = !slices.ContainsFunc(left, func(m family.Machine) bool { return m.ID == r.Seen[i].ID })
+		r.Seen[i].Deleted = !slices.ContainsFunc(left, func(m family.Machine) bool { return m.ID == r.Seen[i].ID })
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (w *actions) delete(ctx context.Context, as *execution.Assignment, out fami
 		}
 		if len(ids) == 0 && (late == 0 || waited) {
 			for i := range r.Seen {
-				r.Seen[i].Gone = true
+				r.Seen[i].Deleted = true
 			}
 			out(family.StreamSystem, "The provider lists nothing for this node.")
 			return nil

@@ -69,7 +69,7 @@ func (w *actions) replace(ctx context.Context, as *execution.Assignment, out fam
 	}
 	r.Machine = nil
 	gone := fleet.SeenMachine(family.Machine{ID: id, Zone: as.Node.Zone}, as.Machine.Flavor.CostPerHour)
-	gone.Gone = true
+	gone.Deleted = true
 	see(r, gone)
 	return &app.Error{Code: app.ETransient, Reason: reasonReplaced,
 		Message: fmt.Sprintf("Machine %s didn't come up and was deleted. Creating another (machine %d of at most %d). %s", id, numberOf(as)+1, maxMachines, e.Message)}

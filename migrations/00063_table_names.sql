@@ -159,10 +159,16 @@ UPDATE notifications SET kind = 'manual_step' WHERE kind = 'question';
 UPDATE webhooks SET kinds = REPLACE(kinds, ',question,', ',manual_step,') WHERE kinds LIKE '%,question,%';
 UPDATE build_deliveries SET outcome = 'started' WHERE outcome = 'begun';
 UPDATE build_deliveries SET outcome = 'duplicate' WHERE outcome = 'known';
+UPDATE cluster_health SET state = 'unhealthy' WHERE state = 'sick';
+UPDATE node_health SET state = 'unhealthy' WHERE state = 'sick';
+UPDATE events SET status = 'unhealthy' WHERE kind = 'health' AND status = 'sick';
 INSERT INTO settings (name, value) VALUES ('needs_migration', '63') ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 
 -- +goose Down
 UPDATE settings SET value = '62' WHERE name = 'needs_migration' AND value = '63';
+UPDATE events SET status = 'sick' WHERE kind = 'health' AND status = 'unhealthy';
+UPDATE node_health SET state = 'sick' WHERE state = 'unhealthy';
+UPDATE cluster_health SET state = 'sick' WHERE state = 'unhealthy';
 UPDATE build_deliveries SET outcome = 'known' WHERE outcome = 'duplicate';
 UPDATE build_deliveries SET outcome = 'begun' WHERE outcome = 'started';
 UPDATE webhooks SET kinds = REPLACE(kinds, ',manual_step,', ',question,') WHERE kinds LIKE '%,manual_step,%';

@@ -14,7 +14,7 @@ import (
 // Services that were stopped or removed, and nodes that were given back, come up again first, in the order in which services
 // need each other. Then follows all else, backwards: on a node that the operation has made only the machine is given back;
 // elsewhere each act is undone by those that undo it (see undo), as far as the service has them. What nothing was begun on has
-// no steps. Nothing is looked at for its health: a rollback puts back what was there, be it sick.
+// no steps. Nothing is looked at for its health: a rollback puts back what was there, be it unhealthy.
 func rollBack(g *graph, r plan.Request) error {
 	if act := powerOf(r.Undo); act != "" {
 		return undoPower(g, r, act)

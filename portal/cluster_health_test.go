@@ -16,7 +16,7 @@ import (
 	"muster/app/template"
 )
 
-// watching is a Muster with health checks. n2 of each cluster is sick.
+// watching is a Muster with health checks. n2 of each cluster is unhealthy.
 type watching struct {
 	*fake
 	unknown string // why health is unknown; "": it is known
@@ -24,9 +24,9 @@ type watching struct {
 	checked []string // clusters for which a check was asked
 }
 
-func (f *watching) sick() health.ClusterHealth {
+func (f *watching) unhealthy() health.ClusterHealth {
 	h := health.ClusterHealth{Repair: template.RepairAuto, CheckedAt: f.now().Add(-time.Minute), Note: "Operation 7 repairs n2.",
-		Nodes: []health.NodeHealth{{Node: "n2", State: health.Sick, Since: f.now().Add(-time.Hour), Reasons: []string{"web: GET :80/<up>: 503"}}}}
+		Nodes: []health.NodeHealth{{Node: "n2", State: health.Unhealthy, Since: f.now().Add(-time.Hour), Reasons: []string{"web: GET :80/<up>: 503"}}}}
 	h.Sum(2, true)
 	if f.unknown != "" {
 		h.Nodes, h.Note = []health.NodeHealth{}, f.unknown
@@ -38,7 +38,7 @@ func (f *watching) sick() health.ClusterHealth {
 func (f *watching) Cluster(ctx context.Context, a app.Actor, id string) (cluster.View, error) {
 	v, err := f.fake.Cluster(ctx, a, id)
 	if err == nil {
-		h := f.sick()
+		h := f.unhealthy()
 		v.Health = &h
 		v.Status = cmp.Or(f.status, v.Status)
 		for i := range v.Nodes {
@@ -50,7 +50,7 @@ func (f *watching) Cluster(ctx context.Context, a app.Actor, id string) (cluster
 
 func (f *watching) Health(ctx context.Context, a app.Actor, id string) (health.ClusterHealth, error) {
 	_, err := f.Cluster(ctx, a, id)
-	return f.sick(), err
+	return f.unhealthy(), err
 }
 
 func (f *watching) CheckHealth(ctx context.Context, a app.Actor, id string) (health.ClusterHealth, error) {
@@ -78,7 +78,7 @@ func TestHealthPage(t *testing.T) {
 	a := s.get("/clusters/" + id)
 	a.reads(http.StatusOK, "Unhealthy: n2 is unhealthy: web: GET :80/<up>: 503. Checked 1 min ago.", "Health")
 	if strings.Count(a.body, `href="/clusters/`+id+`/health"`) != 2 || strings.Count(a.body, `<small class="health"`) != 1 {
-		t.Error("the cluster's page does not lead to its health, or does not mark the one node that is sick")
+		t.Error("the cluster's page does not lead to its health, or does not mark the one node that is unhealthy")
 	}
 	s.get("/clusters/"+id+"/health").reads(http.StatusOK, "Health of lake unhealthy", "Operation 7 repairs n2.", "Nodes 1 healthy, 1 unhealthy", "Last checked 1 min ago", "Repair automatic",
 		"n2 unhealthy 1 h ago web: GET :80/<up>: 503", "catalog services.web.start has changed in the catalog.", "health n2 is unhealthy.", "node n1: time: 3 s off. Start a time service.",
@@ -87,7 +87,7 @@ func TestHealthPage(t *testing.T) {
 	api := func(path string) seen {
 		return s.do(s.request(http.MethodGet, "/api/v1/clusters/"+id+path, "", "Authorization", "Bearer token-of-ada"))
 	}
-	for path, want := range map[string]string{"/health": `"state":"sick"`, "/drift": `"fix":{"kind":"repair","nodes":["n2"]}`} {
+	for path, want := range map[string]string{"/health": `"state":"unhealthy"`, "/drift": `"fix":{"kind":"repair","nodes":["n2"]}`} {
 		if a := api(path); a.status != http.StatusOK || !strings.Contains(a.body, want) {
 			t.Errorf("%s: %d %s, want %s", path, a.status, a.body, want)
 		}

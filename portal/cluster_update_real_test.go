@@ -37,11 +37,11 @@ func TestBrowserChange(t *testing.T) {
 	b.Open("/signin?next=" + at)
 	b.Do(chromedp.SendKeys(chromedp.ID("user"), "ada"), chromedp.SendKeys(chromedp.ID("password"), "correct horse"), chromedp.Submit(chromedp.ID("password")))
 	b.Until(`location.pathname=="` + at + `" && document.querySelector("#change .stepper")`)
-	w.newer, w.sick = true, []string{"n2"}
+	w.newer, w.unhealthy = true, []string{"n2"}
 	b.Open(at)
 	b.Do(chromedp.Click(chromedp.CSS(".menu summary")))
 	b.Shoot("change-panel")
-	w.newer, w.sick = false, nil
+	w.newer, w.unhealthy = false, nil
 
 	parametered(f)
 	f.mu.Lock()

@@ -105,7 +105,7 @@ func TestEveryUpdateHasItsPage(t *testing.T) {
 	s, w := updating(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.rest(id)
-	w.newer, w.sick = true, []string{"n2"}
+	w.newer, w.unhealthy = true, []string{"n2"}
 	s.get("/clusters/"+id).reads(http.StatusOK, "Upgrade available. 1 change, 25 steps.", "Preview upgrade", "1 node is lost or unhealthy: n2. Repair replaces it.")
 	for query, want := range map[string][]string{
 		"kind=resize":                               {"Resize", "3 now", "The preview will appear here."},
@@ -128,7 +128,7 @@ func TestEveryUpdateHasItsPage(t *testing.T) {
 		}
 		a.reads(http.StatusOK, append(want, "lake", back)...)
 	}
-	w.newer, w.sick = false, nil
+	w.newer, w.unhealthy = false, nil
 	s.get("/clusters/"+id+"/change?kind=upgrade").reads(http.StatusOK, "No changes. The cluster is already in this state.")
 	for _, path := range []string{"/change", "/change?kind=create", "/change/preview"} {
 		if a := s.get("/clusters/" + id + path); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id+"#change" {
@@ -239,7 +239,7 @@ func TestMatrixShowsWhatEndsBeforeItBegins(t *testing.T) {
 	s, w := updating(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	s.rest(id)
-	w.sick = []string{"n2"}
+	w.unhealthy = []string{"n2"}
 	for query, want := range map[string]string{
 		"kind=restart": "namenode datanode nodemanager stop start stop start stop start n1",
 		"kind=repair":  "machine datanode nodemanager delete create install start install start n2",

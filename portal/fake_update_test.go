@@ -19,11 +19,11 @@ import (
 // fakeUpdates is a Muster that also updates clusters. What it shows is what it does; nodes are added to and taken from the end.
 type fakeUpdates struct {
 	*fake
-	newer   bool             // the catalog has something newer than clusters were made of
-	sick    []string         // nodes that a repair makes again
-	refuses *policy.Decision // what policies say; nil: nothing
-	updated []cluster.Update // what Update was called with
-	waits   bool             // updates wait for approvals
+	newer     bool             // the catalog has something newer than clusters were made of
+	unhealthy []string         // nodes that a repair makes again
+	refuses   *policy.Decision // what policies say; nil: nothing
+	updated   []cluster.Update // what Update was called with
+	waits     bool             // updates wait for approvals
 
 	refusesParameter string
 }
@@ -157,7 +157,7 @@ func (f *fakeUpdates) previewUpdate(a app.Actor, id string, m cluster.Update) (c
 	case app.OperationRepair:
 		for i := range p.Nodes {
 			n := &p.Nodes[i]
-			if slices.Contains(m.Nodes, n.Name) || len(m.Nodes) == 0 && slices.Contains(f.sick, n.Name) {
+			if slices.Contains(m.Nodes, n.Name) || len(m.Nodes) == 0 && slices.Contains(f.unhealthy, n.Name) {
 				n.Change = plan.NodeReplaced
 				step(n.Name, app.ActionDelete, "")
 				step(n.Name, app.ActionCreate, "")

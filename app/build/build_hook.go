@@ -123,7 +123,7 @@ type SavedBuildHook struct {
 	Created bool   `json:"created"`
 }
 
-// Systems lists the build systems that can be spoken to; they are no secret.
+// BuildSystems lists the supported build systems.
 func (a *Hooks) BuildSystems() []System {
 	if a.Systems == nil {
 		return nil

@@ -57,7 +57,7 @@ type Build struct {
 	Request int64          `json:"request,omitempty"`
 	Cluster string         `json:"cluster,omitempty"`
 	Ahead   int            `json:"ahead,omitempty"` // of a waiting one: how many of its rule come before
-	// Begun is when it was reported, Made when its turn came.
+	// StartedAt is when it was reported, CreatedAt when its cluster was requested.
 	StartedAt time.Time `json:"started_at"`
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	ReadyAt   time.Time `json:"ready_at,omitzero"`
@@ -109,7 +109,7 @@ type View struct {
 // MaxBuildPage is how many builds or deliveries a page has at most.
 const MaxBuildPage = 200
 
-// Builds lists the builds of the tenant, newest first.
+// BuildList returns the builds of the tenant, newest first.
 func (a *Builds) BuildList(ctx context.Context, actor app.Actor, f Filter) ([]Build, error) {
 	if err := actor.Authorize("BuildList"); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ type TemplateVersion struct {
 	apptemplate.CatalogVersion
 	// Template is what it said. What is not published any more may be of a form that this version of Muster does not know whole.
 	Template apptemplate.Template `json:"template"`
-	// Stands tells that the catalog says so now.
+	// Current reports whether this version is the catalog's.
 	Current bool `json:"current"`
 }
 

@@ -42,7 +42,7 @@ type Source struct {
 	Revision string `json:"revision"`
 }
 
-// Revision is a version of an own entry. Gone says that it was taken out then.
+// Revision is a version of an own entry. Deleted says that it was taken out then.
 type Revision struct {
 	template.CatalogKey
 	Number  int       `json:"number"` // 1, 2, 3 … of each entry

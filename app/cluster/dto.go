@@ -108,7 +108,7 @@ type View struct {
 	Nodes      []app.Node      `json:"nodes"`
 	Operations []app.Operation `json:"operations"`
 	Links      []app.Link      `json:"links"`
-	// MadeFrom is the version of the template that it was made from; nil where that is not known, and of clusters that are gone.
+	// TemplateVersion is the version of the template that the cluster was created from; nil if that isn't known, and for deleted clusters.
 	TemplateVersion *template.UsedVersion `json:"template_version,omitempty"`
 	// Parameters are the values that the template's parameters have by now, as far as they set configuration, by name.
 	Parameters map[string]any `json:"parameters,omitempty"`
@@ -116,7 +116,7 @@ type View struct {
 	Health *health.ClusterHealth `json:"health,omitempty"`
 	// Build is what it was made for; nil where that is no build, or one that is long forgotten.
 	Build *Build `json:"build,omitempty"`
-	// Trouble is what is wrong and which ways lead on; nil where the cluster hasn't failed.
+	// Problem is what failed and the options to recover; nil if the cluster hasn't failed.
 	Problem *Problem `json:"problem,omitempty"`
 	// Actions are the changes that its state and the reader's rights allow; forms and buttons offer these and no others.
 	Actions Actions `json:"actions"`

@@ -13,29 +13,29 @@ import (
 func TestStaleHealthIsUnknown(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	nodes := []app.Node{{Name: "n1", Status: app.NodeReady}, {Name: "n2", Status: app.NodeReady}}
-	sick := health.NodeHealth{Node: "n1", State: health.Sick, Reasons: []string{"web: no answer"}}
+	unhealthy := health.NodeHealth{Node: "n1", State: health.Unhealthy, Reasons: []string{"web: no answer"}}
 	for name, c := range map[string]struct {
 		status  app.ClusterStatus
 		message string
 		age     time.Duration // 0: never looked at
 		nodes   []health.NodeHealth
 		want    health.State
-		counts  [4]int // healthy, sick, unreachable, unknown
+		counts  [4]int // healthy, unhealthy, unreachable, unknown
 		note    string
 	}{
-		"just looked at":                 {status: app.ClusterActive, age: 30 * time.Second, want: health.Healthy, counts: [4]int{2}},
-		"a round is late":                {status: app.ClusterActive, age: 2 * time.Minute, want: health.Healthy, counts: [4]int{2}},
-		"rounds have stopped":            {status: app.ClusterActive, age: 11 * time.Minute, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "Last health check 11"},
-		"sick, and rounds have stopped":  {status: app.ClusterActive, age: 11 * time.Minute, nodes: []health.NodeHealth{sick}, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "Last health check"},
-		"sick":                           {status: app.ClusterActive, age: 30 * time.Second, nodes: []health.NodeHealth{sick}, want: health.Sick, counts: [4]int{1, 1}},
-		"asleep":                         {status: app.ClusterAsleep, age: 10 * time.Second, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "asleep"},
-		"an operation has begun":         {status: app.ClusterPending, age: 30 * time.Second, want: health.Healthy, counts: [4]int{2}},
-		"a long operation":               {status: app.ClusterPending, age: 2 * time.Minute, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "operation is running"},
-		"an operation has failed":        {status: app.ClusterFailed, age: 2 * time.Minute, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "failed operation"},
-		"a machine is lost":              {status: app.ClusterFailed, message: health.LostMachines + "n2. It is gone.", age: 10 * time.Second, want: health.Sick, counts: [4]int{1, 0, 1}},
-		"lost, and rounds have stopped":  {status: app.ClusterFailed, message: health.LostMachines + "n2. It is gone.", age: 11 * time.Minute, want: health.Sick, counts: [4]int{0, 0, 1, 1}, note: "Last"},
-		"never looked at":                {status: app.ClusterActive, want: health.Unknown, counts: [4]int{0, 0, 0, 2}},
-		"lost before the first round is": {status: app.ClusterFailed, message: health.LostMachines + "n1. It is gone.", want: health.Sick, counts: [4]int{0, 0, 1, 1}},
+		"just looked at":                     {status: app.ClusterActive, age: 30 * time.Second, want: health.Healthy, counts: [4]int{2}},
+		"a round is late":                    {status: app.ClusterActive, age: 2 * time.Minute, want: health.Healthy, counts: [4]int{2}},
+		"rounds have stopped":                {status: app.ClusterActive, age: 11 * time.Minute, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "Last health check 11"},
+		"unhealthy, and rounds have stopped": {status: app.ClusterActive, age: 11 * time.Minute, nodes: []health.NodeHealth{unhealthy}, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "Last health check"},
+		"unhealthy":                          {status: app.ClusterActive, age: 30 * time.Second, nodes: []health.NodeHealth{unhealthy}, want: health.Unhealthy, counts: [4]int{1, 1}},
+		"asleep":                             {status: app.ClusterAsleep, age: 10 * time.Second, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "asleep"},
+		"an operation has begun":             {status: app.ClusterPending, age: 30 * time.Second, want: health.Healthy, counts: [4]int{2}},
+		"a long operation":                   {status: app.ClusterPending, age: 2 * time.Minute, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "operation is running"},
+		"an operation has failed":            {status: app.ClusterFailed, age: 2 * time.Minute, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "failed operation"},
+		"a machine is lost":                  {status: app.ClusterFailed, message: health.LostMachines + "n2. It is gone.", age: 10 * time.Second, want: health.Unhealthy, counts: [4]int{1, 0, 1}},
+		"lost, and rounds have stopped":      {status: app.ClusterFailed, message: health.LostMachines + "n2. It is gone.", age: 11 * time.Minute, want: health.Unhealthy, counts: [4]int{0, 0, 1, 1}, note: "Last"},
+		"never looked at":                    {status: app.ClusterActive, want: health.Unknown, counts: [4]int{0, 0, 0, 2}},
+		"lost before the first round is":     {status: app.ClusterFailed, message: health.LostMachines + "n1. It is gone.", want: health.Unhealthy, counts: [4]int{0, 0, 1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := health.ClusterHealth{Every: time.Minute, Nodes: c.nodes}

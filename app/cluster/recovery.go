@@ -14,7 +14,7 @@ import (
 // Problem is what is wrong with a cluster that has failed, and what leads on from there: the one place that all faces show it from. It's
 // worked out from rows alone, so that it costs next to nothing to look at.
 type Problem struct {
-	// What says in a sentence or two what is wrong.
+	// Text says in a sentence or two what is wrong.
 	Text  string    `json:"text"`
 	Since time.Time `json:"since"`
 	// Operation is the one that didn't end well; 0 where machines were lost without one.
@@ -27,7 +27,7 @@ type Problem struct {
 	// CostPerHour is what the existing machines cost meanwhile.
 	CostPerHour float64 `json:"cost_per_hour"`
 	Currency    string  `json:"currency,omitempty"` // by ISO 4217
-	// Ways are the ways on that can work with the existing machines, the best first.
+	// Options are those that can work with the existing machines, best first.
 	Options []RecoveryOption `json:"options"`
 	// Soon says what happens next without anyone; "" for nothing.
 	Soon string `json:"soon,omitempty"`

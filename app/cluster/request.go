@@ -48,7 +48,7 @@ type Request struct {
 	RequestedAt time.Time         `json:"requested_at"`
 	EndedAt     time.Time         `json:"ended_at,omitzero"`
 	Status      RequestStatus     `json:"status"`
-	// Asked is what was asked for, in the words of who asked; the configuration is left out, since it may hold secrets.
+	// Spec is the request as it was made, without the configuration, since that may hold secrets.
 	Spec     CreateRequest   `json:"spec"`
 	Facts    policy.Input    `json:"facts"`
 	Decision policy.Decision `json:"decision"`

@@ -60,7 +60,7 @@ type Spec struct {
 // SpecExport is a spec with what it does not say. Groups are the nodes as they are; a create works them out from the rest.
 type SpecExport struct {
 	Spec Spec `json:"spec"`
-	// LeftOut are the paths of values that may be secret, which have to be entered again for a create.
+	// Omitted are the paths of values that may be secret, which have to be entered again for a create.
 	Omitted []string           `json:"omitted"`
 	Groups  []layout.NodeGroup `json:"groups"`
 }

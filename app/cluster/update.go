@@ -64,7 +64,7 @@ type UpdatePreview struct {
 	Account *AccountAnswer `json:"account,omitempty"`
 	// Decision is what policies say; nil where none says anything.
 	Decision *policy.Decision `json:"decision,omitempty"`
-	// Nothing says that nothing would change: the plan is empty.
+	// NoChanges reports that nothing would change: the plan is empty.
 	NoChanges bool `json:"no_changes,omitempty"`
 }
 

@@ -41,8 +41,8 @@ func (p UpdatePreview) Title() string {
 	case app.OperationUpgrade:
 		return "Upgrade to the current catalog"
 	case app.OperationRepair:
-		if sick := p.named(plan.NodeReplaced); len(sick) > 0 {
-			return "Repair " + NodesInWords(sick)
+		if unhealthy := p.named(plan.NodeReplaced); len(unhealthy) > 0 {
+			return "Repair " + NodesInWords(unhealthy)
 		}
 	}
 	return humanize.Upper(p.Kind.Verb())

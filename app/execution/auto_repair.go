@@ -18,7 +18,7 @@ type RepairDue struct {
 	Cluster  app.Cluster
 	Policy   template.HealthPolicy
 	Nodes    int                 // that the cluster has
-	Ill      []health.NodeHealth // all that are sick or unreachable, in number order
+	Ill      []health.NodeHealth // all that are unhealthy or unreachable, in number order
 	Failures int                 // repairs in a row that did not succeed
 	Note     string              // that was kept last
 	// The operation that was begun for it last, as it is now; 0 for none, or when it was judged.
@@ -119,7 +119,7 @@ func (d RepairDue) tell(at time.Time, title, text string) *app.Notice {
 		Title: title, Text: text}
 }
 
-// HealthNotice tells that a cluster became sick or well.
+// HealthNotice tells that a cluster became unhealthy or well.
 func HealthNotice(at time.Time, c app.Cluster, h health.ClusterHealth) app.Notice {
 	n := app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeHealth, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID)}
 	if h.State == health.Healthy {

@@ -80,7 +80,7 @@ type CheckBatchOutcome struct {
 	Tenant string
 	Worker string
 	Now    time.Time
-	Need   map[string]int // after how many failures a service is sick
+	Need   map[string]int // after how many failures a service is unhealthy
 }
 
 // HealthDue is what is to be done about health.

@@ -38,7 +38,7 @@ type HealthConfig struct {
 	Updates  *operation.Updates
 }
 
-// Health tells how clusters are, and has sick nodes repaired.
+// Health tells how clusters are, and has unhealthy nodes repaired.
 type Health struct {
 	HealthConfig
 }
@@ -46,16 +46,16 @@ type Health struct {
 // NewHealth returns one on top of what c holds.
 func NewHealth(c HealthConfig) *Health { return &Health{HealthConfig: c} }
 
-// RepairSick begins the repairs that are due, where the templates say so and no brake holds them, and tells how many. Several servers
+// RepairUnhealthy begins the repairs that are due, where the templates say so and no brake holds them, and tells how many. Several servers
 // may do this at the same time: a cluster takes one operation of two.
-func (a *Health) RepairSick(ctx context.Context) (begun int, err error) {
+func (a *Health) RepairUnhealthy(ctx context.Context) (begun int, err error) {
 	due, err := a.Store.RepairsDue(ctx, a.Now(), repairsAtOnce)
 	if err != nil {
 		return 0, err
 	}
 	var errs []error
 	for _, d := range due {
-		began, err := a.repairSick(ctx, d)
+		began, err := a.repairUnhealthy(ctx, d)
 		if began {
 			begun++
 		}
@@ -66,7 +66,7 @@ func (a *Health) RepairSick(ctx context.Context) (begun int, err error) {
 	return begun, errors.Join(errs...)
 }
 
-func (a *Health) repairSick(ctx context.Context, d RepairDue) (begun bool, err error) {
+func (a *Health) repairUnhealthy(ctx context.Context, d RepairDue) (begun bool, err error) {
 	c := d.Choose()
 	now := a.Now()
 	n := RepairNote{Tenant: d.Cluster.Tenant, Cluster: d.Cluster.ID, Now: now, Failures: c.Failure, Note: c.Note, Operation: d.Repair}

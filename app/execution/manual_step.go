@@ -78,8 +78,8 @@ type ManualStep struct {
 	// Mine reports whether who looks may answer; Waits is whom it waits for, in words.
 	Mine  bool   `json:"mine"`
 	Waits string `json:"waits"`
-	// Same is how many more nodes the answer counts for.
-	Same int `json:"same,omitempty"`
+	// MoreNodes is how many more nodes the answer applies to.
+	MoreNodes int `json:"more_nodes,omitempty"`
 }
 
 // Subject is where it is answered: beside the other questions of its cluster.

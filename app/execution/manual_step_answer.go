@@ -82,7 +82,7 @@ func (a *ManualSteps) ManualSteps(ctx context.Context, actor app.Actor, q Manual
 				continue
 			}
 			if i := slices.IndexFunc(list, one.sameAnswer); i >= 0 {
-				list[i].Same++
+				list[i].MoreNodes++
 				continue
 			}
 			if len(list) < most {

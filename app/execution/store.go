@@ -54,7 +54,7 @@ type Finish struct {
 	Seen     []app.Seen    // what was come across at the provider, whether it ended well or not
 	Unasked  bool          // a create that ended before it asked the provider for anything
 	Pooled   bool          // its machine was ready in a pool: how long it took is not learned
-	// What was found out is kept in the same transaction, and takes the place of what was found before.
+	// Contract replaces what was found before, in the same transaction.
 	Contract *health.NodeReport         // of the node
 	Facts    map[string]app.AnswerValue // that the service reported
 	Changes  *family.Changes            // that its tool would make
@@ -67,7 +67,7 @@ type NodeUpdate struct {
 	Status  app.NodeStatus
 	Machine *family.Machine
 	HostKey string
-	Gone    bool // the machine is proven to be gone: end its intent
+	Deleted bool // the machine is proven to be gone: end its intent
 	Owned   bool // only the cluster's own key opens the machine: forget that of the pool that it came from
 }
 

@@ -34,7 +34,7 @@ func (r Report) nodeUpdate() *NodeUpdate {
 	case app.ActionWake:
 		return &NodeUpdate{Machine: r.Machine}
 	case app.ActionDelete:
-		return &NodeUpdate{Status: app.NodeDeleted, Gone: true}
+		return &NodeUpdate{Status: app.NodeDeleted, Deleted: true}
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ type FlavorOffer struct {
 type ImageOffer struct {
 	template.Image
 	Description string    `json:"description,omitempty"` // such as Debian 12 (x86_64)
-	MadeAt      time.Time `json:"made_at,omitzero"`
+	CreatedAt   time.Time `json:"created_at,omitzero"`
 }
 
 // Sharer is a Provider that makes more than machines: firewalls, keys or DNS records that a whole cluster shares. Create makes them where
@@ -97,11 +97,11 @@ type Sharer interface {
 
 // SharedThing is something that was made for a cluster as a whole.
 type SharedThing struct {
-	ID     string            `json:"id"`   // tells DeleteShared also what kind it is, such as "firewall/123"
-	Kind   string            `json:"kind"` // such as firewall
-	Name   string            `json:"name"`
-	Tags   map[string]string `json:"tags"`
-	MadeAt time.Time         `json:"made_at,omitzero"`
+	ID        string            `json:"id"`   // tells DeleteShared also what kind it is, such as "firewall/123"
+	Kind      string            `json:"kind"` // such as firewall
+	Name      string            `json:"name"`
+	Tags      map[string]string `json:"tags"`
+	CreatedAt time.Time         `json:"created_at,omitzero"`
 }
 
 // Namer is a Provider whose cloud keeps DNS zones, one of which an account may name. Without it, or where an account names none, a machine's name is known to

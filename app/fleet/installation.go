@@ -93,7 +93,7 @@ type AccountCalls struct {
 	ErrorAt   time.Time        `json:"error_at,omitzero"`
 	Hour      map[app.Code]int `json:"hour,omitempty"`
 	Day       map[app.Code]int `json:"day,omitempty"`
-	// Left is how many calls could be made at once now, and Throttled for how long none can; of accounts with a rate.
+	// Remaining is how many calls could be made at once now, and Throttled for how long none can; of accounts with a rate.
 	Remaining float64       `json:"remaining"`
 	Throttled time.Duration `json:"throttled,omitempty"`
 }

@@ -70,7 +70,7 @@ const ResourceMachine app.CloudResourceKind = "machine"
 
 // SeenMachine is a machine come across.
 func SeenMachine(m family.Machine, price float64) app.Seen {
-	return app.Seen{Kind: ResourceMachine, ID: m.ID, Zone: m.Zone, Price: price, MadeAt: m.MadeAt}
+	return app.Seen{Kind: ResourceMachine, ID: m.ID, Zone: m.Zone, Price: price, CreatedAt: m.CreatedAt}
 }
 
 // Receipt is what a cluster has had at its provider, and what that cost. Of a cluster that is gone it is final once Proof

@@ -18,13 +18,13 @@ type State string
 const (
 	Unknown     State = "unknown"     // no one has looked yet
 	Healthy     State = "healthy"     // all that was looked at works
-	Sick        State = "sick"        // a service fails its check again and again; of a cluster: a node is sick or unreachable
+	Unhealthy   State = "unhealthy"   // a service fails its check again and again; of a cluster: a node is unhealthy or unreachable
 	Unreachable State = "unreachable" // no one gets in, again and again
 )
 
 // Text is the state as people read it.
 func (s State) Text() string {
-	if s == Sick {
+	if s == Unhealthy {
 		return "unhealthy"
 	}
 	return string(s)
@@ -39,7 +39,7 @@ type NodeHealth struct {
 	State   State     `json:"state"`
 	Since   time.Time `json:"since,omitzero"`
 	Reasons []string  `json:"reasons"` // "web: GET :80/: connection refused"
-	// Rounds in a row that it was sick or unreachable, up to as many as matter; 0 where the machine that was is another one by now.
+	// Rounds in a row that it was unhealthy or unreachable, up to as many as matter; 0 where the machine that was is another one by now.
 	Checks int `json:"checks,omitempty"`
 
 	Machine string         `json:"-"` // that this was found of
@@ -53,7 +53,7 @@ func (h NodeHealth) Plain() bool {
 }
 
 // Ill reports whether something is known to be wrong with the node.
-func (h NodeHealth) Ill() bool { return h.State == Sick || h.State == Unreachable }
+func (h NodeHealth) Ill() bool { return h.State == Unhealthy || h.State == Unreachable }
 
 // NodeFinding is what one check batch found of a node. The zero value: all works.
 type NodeFinding struct {
@@ -62,7 +62,7 @@ type NodeFinding struct {
 	Wrong       map[string]string `json:"wrong,omitempty"`       // by service
 }
 
-// After is the node's health after a check batch. Need is after how many failures in a row a service is sick, by service; most is how
+// After is the node's health after a check batch. Need is after how many failures in a row a service is unhealthy, by service; most is how
 // many check batches are counted.
 func (h NodeHealth) After(f NodeFinding, machine string, need map[string]int, most int, at time.Time) NodeHealth {
 	after := NodeHealth{Node: f.Node, State: h.State, Since: h.Since, Machine: machine, Reasons: []string{}}
@@ -78,19 +78,19 @@ func (h NodeHealth) After(f NodeFinding, machine string, need map[string]int, mo
 		}
 		after.Reasons = append(after.Reasons, f.Unreachable)
 	default:
-		sick := false
+		unhealthy := false
 		for _, s := range slices.Sorted(maps.Keys(f.Wrong)) {
 			if after.Counts == nil {
 				after.Counts = map[string]int{}
 			}
 			limit := max(need[s], 1)
 			after.Counts[s] = min(counts[s]+1, limit)
-			sick = sick || after.Counts[s] >= limit
+			unhealthy = unhealthy || after.Counts[s] >= limit
 			after.Reasons = append(after.Reasons, s+": "+f.Wrong[s])
 		}
 		switch {
-		case sick:
-			after.State = Sick
+		case unhealthy:
+			after.State = Unhealthy
 		case len(f.Wrong) == 0:
 			after.State = Healthy
 		case h.State == Unreachable: // it answers, and what it says has not been heard often enough
@@ -161,7 +161,7 @@ func (h *ClusterHealth) Sum(nodes int, looked bool) {
 		switch n.State {
 		case Healthy:
 			h.Healthy++
-		case Sick:
+		case Unhealthy:
 			h.Unhealthy++
 		case Unreachable:
 			h.Unreachable++
@@ -179,7 +179,7 @@ func (h *ClusterHealth) Sum(nodes int, looked bool) {
 	}
 	switch {
 	case h.Unhealthy+h.Unreachable > 0:
-		h.State = Sick
+		h.State = Unhealthy
 	case !looked || nodes == h.Unknown:
 		h.State = Unknown
 	default:

@@ -50,7 +50,7 @@ type AuditProof struct {
 	Entries int64  `json:"entries"` // that are whole
 	Hash    string `json:"hash"`    // of the last of them, in hex; to be kept elsewhere
 	Intact  bool   `json:"intact"`
-	// Broken is the number of the first entry that is missing or not what it was; 0 where Whole.
+	// FirstInvalid is the number of the first entry that is missing or was changed; 0 if there is none.
 	FirstInvalid int64  `json:"first_invalid,omitempty"`
 	Reason       string `json:"reason,omitempty"`
 }

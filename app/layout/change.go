@@ -53,7 +53,7 @@ type Change struct {
 type ChangedNode struct {
 	ExistingNode          // as it will be; as it was, where it goes
 	New          bool     `json:"new,omitempty"`
-	Gone         bool     `json:"gone,omitempty"`
+	Deleted      bool     `json:"deleted,omitempty"`
 	Added        []string `json:"added,omitempty"`
 	Removed      []string `json:"removed,omitempty"`
 	Why          string   `json:"why,omitempty"` // why this one, where there was a choice

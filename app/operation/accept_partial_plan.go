@@ -173,7 +173,7 @@ func (s *partial) place(ctx context.Context, a *Partials) error {
 	}
 	will := map[string]layout.ChangedNode{}
 	for _, n := range change.Nodes {
-		if n.New || n.Gone || len(n.Removed) > 0 {
+		if n.New || n.Deleted || len(n.Removed) > 0 {
 			return s.lacks(&app.Error{Code: app.ENoLayout, Message: fmt.Sprintf("%s would have to change, and placed services can't move.", n.Name)})
 		}
 		will[n.Name] = n

@@ -60,7 +60,7 @@ const (
 	DriftCloud   DriftFrom = "cloud"   // machines are gone, or do not run
 	DriftNode    DriftFrom = "node"    // a node is not what services may assume
 	DriftService DriftFrom = "service" // what sets a service up would change something, as it said when it was last compared
-	DriftHealth  DriftFrom = "health"  // a node is sick or unreachable
+	DriftHealth  DriftFrom = "health"  // a node is unhealthy or unreachable
 )
 
 // DriftItem is one such thing, with the update that would fix it; nil where none is known.

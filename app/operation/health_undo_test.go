@@ -85,7 +85,7 @@ func TestVetoedRepairIsTriedLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 { // the second look comes too early
-			if n, err := f.Services.Execution.Health.RepairSick(t.Context()); err != nil || n != 0 {
+			if n, err := f.Services.Execution.Health.RepairUnhealthy(t.Context()); err != nil || n != 0 {
 				t.Fatalf("%d repairs were begun, %v", n, err)
 			}
 		}

@@ -19,7 +19,7 @@ type LeaseOutlook struct {
 	Until     time.Time  `json:"until,omitzero"` // zero: never
 	Expired   bool       `json:"expired"`        // it has ended, and the cluster is still there
 	CreatedAt time.Time  `json:"created_at"`
-	// Deleting says that the cluster is being deleted, for whatever reason; Gone that it was.
+	// Deleting says that the cluster is being deleted, for whatever reason; Deleted that it was.
 	Deleting  bool                `json:"deleting"`
 	Deleted   bool                `json:"deleted"`
 	Offer     template.LeaseOffer `json:"offer"`

@@ -405,8 +405,8 @@ func (r *failureSim) upgrades() {
 	asked(cluster.Update{Kind: app.OperationUpgrade})(r)
 }
 
-// sick loses a machine of an existing cluster.
-func (r *failureSim) sick() {
+// unhealthy loses a machine of an existing cluster.
+func (r *failureSim) unhealthy() {
 	made(r)
 	delete(r.machines, r.nodes()[1].MachineID)
 	r.notice()
@@ -430,7 +430,7 @@ func troubles() []trouble {
 		{"restart services", made, asked(cluster.Update{Kind: app.OperationRestart})},
 		{"sleep", made, (*failureSim).sleeps},
 		{"wake", done((*failureSim).sleeps), (*failureSim).wakes},
-		{"repair", (*failureSim).sick, asked(cluster.Update{Kind: app.OperationRepair})},
+		{"repair", (*failureSim).unhealthy, asked(cluster.Update{Kind: app.OperationRepair})},
 		{"configure after a failed create", func(r *failureSim) { creates(r); r.breakAt(9) }, set},
 		{"roll back a creation", func(r *failureSim) { creates(r); r.breakAt(9) }, (*failureSim).undoes},
 		{"roll back a growth", broken(grow, 7), (*failureSim).undoes},
@@ -559,7 +559,7 @@ func (r *failureSim) tidy() {
 // replaced.
 func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 	r := newFailureSim(t)
-	r.sick()
+	r.unhealthy()
 	v := r.See("shop")
 	lost := v.Problem.Lost[0]
 	if !slices.Equal(v.Actions.LostNodes, []app.OperationKind{app.OperationRepair}) || !slices.Contains(v.Actions.Nodes, app.OperationRestart) {

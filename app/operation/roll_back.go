@@ -49,13 +49,13 @@ type RollBackPreview struct {
 	Plan      plan.Plan     `json:"plan"`
 	PlanHash  string        `json:"plan_hash"`
 	Duration  time.Duration `json:"duration"` // estimate, on unlimited workers
-	// GivesBack are the nodes whose machines were made, or may have been, and are given back.
+	// Deletes are the nodes whose machines were created, or may have been, and are deleted.
 	Deletes []string `json:"deleted_nodes"`
-	// Untouched counts the nodes of the cluster that the rollback does nothing to.
+	// Unchanged counts the nodes of the cluster that the rollback doesn't change.
 	Unchanged int `json:"unchanged"`
-	// LeavesOut are the nodes whose machines are lost, on which nothing is undone. A repair can replace them afterwards.
+	// Skips are the nodes whose machines are lost, on which nothing is undone. A repair can replace them afterwards.
 	Skips []string `json:"skipped_nodes,omitempty"`
-	// Gone tells that nothing of the cluster is left afterwards.
+	// DeletesCluster reports whether nothing of the cluster is left afterwards.
 	DeletesCluster bool `json:"deletes_cluster"`
 }
 

@@ -48,7 +48,7 @@ func dropNodes(ctx context.Context, a *Builder, d *updateBuilder) error {
 		return aboutNodes(err)
 	}
 	for _, n := range change.Nodes {
-		if n.New || n.Gone || len(n.Added)+len(n.Removed) > 0 {
+		if n.New || n.Deleted || len(n.Added)+len(n.Removed) > 0 {
 			return &app.Error{Code: app.ENoLayout, Field: "nodes", Reason: "no_solution",
 				Message: fmt.Sprintf("Without %s, %s would also have to change.", cluster.NodesInWords(d.ask.Nodes), n.Name), Hint: "Choose other nodes, or set only the size."}
 		}
@@ -150,7 +150,7 @@ func (d *updateBuilder) change(ctx context.Context, a *Builder, r layout.ChangeR
 			d.last++
 			out.Name, out.Change, out.Added = app.NodeName(d.last), plan.NodeNew, nil
 			d.takeTypes(n.Hardware, n.Image)
-		case n.Gone:
+		case n.Deleted:
 			out.Change, out.Added, out.Removed = plan.NodeGone, nil, nil
 		}
 		nodes = append(nodes, out)

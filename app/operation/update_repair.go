@@ -12,34 +12,34 @@ import (
 	"muster/app/plan"
 )
 
-// repair replaces nodes: those that are named, or else those that are sick, and in any case those whose machines are lost where an
+// repair replaces nodes: those that are named, or else those that are unhealthy, and in any case those whose machines are lost where an
 // operation did not end well. What that left undone on other nodes is done with it, and what it was to give back is given back.
 func repair(ctx context.Context, a *Builder, d *updateBuilder) error {
 	if err := d.checkNodes(d.ask.Nodes); err != nil {
 		return err
 	}
 	unmade, undone := d.unfinished()
-	sick := d.named
-	if len(sick) == 0 {
-		known, err := a.sickNodes(ctx, d.standing)
+	unhealthy := d.named
+	if len(unhealthy) == 0 {
+		known, err := a.unhealthyNodes(ctx, d.standing)
 		if err != nil {
 			return err
 		}
 		for _, name := range known {
-			sick[name] = true
+			unhealthy[name] = true
 		}
 	}
 	if !d.recovery().LostOnly() {
 		for _, n := range d.standing.nodes {
 			if n.Lost() {
-				sick[n.Name] = true // nothing that is left to do could be done there
+				unhealthy[n.Name] = true // nothing that is left to do could be done there
 			}
 		}
 	}
 	for i := range d.nodes {
 		n := &d.nodes[i]
 		switch {
-		case sick[n.Name]:
+		case unhealthy[n.Name]:
 			n.Change = plan.NodeReplaced
 		case unmade[n.Name]:
 			n.Change, n.Reason = plan.NodeReplaced, "not fully created"
@@ -139,18 +139,18 @@ func lostNames(nodes []string) string {
 	return health.LostMachines + text + "."
 }
 
-// sickNodes returns the nodes of a cluster that are not well, as far as is known now: those whose machines are lost, and those that health checks
-// have found to be sick or unreachable recently.
-func (a *Builder) sickNodes(ctx context.Context, s *standing) ([]string, error) {
-	sick := health.LostNodes(s.Cluster, s.nodes)
+// unhealthyNodes returns the nodes of a cluster that are not well, as far as is known now: those whose machines are lost, and those that health checks
+// have found to be unhealthy or unreachable recently.
+func (a *Builder) unhealthyNodes(ctx context.Context, s *standing) ([]string, error) {
+	unhealthy := health.LostNodes(s.Cluster, s.nodes)
 	h, err := a.Views.ClusterHealth(ctx, s.Cluster, s.nodes)
 	if err != nil || h == nil {
-		return sick, err
+		return unhealthy, err
 	}
 	for _, n := range h.Nodes {
-		if n.Ill() && n.Checks > 0 && s.node(n.Node) != nil && !slices.Contains(sick, n.Node) {
-			sick = append(sick, n.Node)
+		if n.Ill() && n.Checks > 0 && s.node(n.Node) != nil && !slices.Contains(unhealthy, n.Node) {
+			unhealthy = append(unhealthy, n.Node)
 		}
 	}
-	return sick, nil
+	return unhealthy, nil
 }

@@ -122,9 +122,9 @@ func (d *updateBuilder) checkLayout(ctx context.Context, a *Builder, published *
 		return err
 	}
 	for _, n := range change.Nodes {
-		if n.New || n.Gone || len(n.Added)+len(n.Removed) > 0 {
+		if n.New || n.Deleted || len(n.Added)+len(n.Removed) > 0 {
 			what := "needs other services"
-			if n.New || n.Gone {
+			if n.New || n.Deleted {
 				what = "would have to be created or deleted"
 			}
 			return &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: fmt.Sprintf("The cluster doesn't fit the current version of template %s: %s %s.", d.Template, n.Name, what), Hint: hint}

@@ -168,7 +168,7 @@ func (a *Service) DeletePool(ctx context.Context, actor app.Actor, name string) 
 	return a.receipt(ctx, p)
 }
 
-// Receipt tells what a pool has had and what that cost, of one that is gone too.
+// PoolReceipt returns what a pool has had and what that cost, also for a deleted pool.
 func (a *Service) PoolReceipt(ctx context.Context, actor app.Actor, name string) (Receipt, error) {
 	if err := actor.Authorize("PoolReceipt"); err != nil {
 		return Receipt{}, err

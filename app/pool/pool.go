@@ -91,7 +91,7 @@ type View struct {
 	Currency       string    `json:"currency"`              // by ISO 4217
 	WaitedSince    time.Time `json:"waited_since,omitzero"` // since when the machine that is ready longest has waited
 	Machines       []Machine `json:"machines,omitempty"`
-	// Clusters are those to which machines were handed out last, the newest first; in a single view only.
+	// Recent are the clusters to which machines were handed out last, newest first; in a single view only.
 	Recent []Machine `json:"recent,omitempty"`
 }
 

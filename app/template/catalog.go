@@ -167,7 +167,7 @@ type HealthCheck struct {
 	Timeout time.Duration `json:"timeout,omitempty"`
 	// Wait is how long a service may take after its start until it is healthy; 0 means 60 s.
 	Wait time.Duration `json:"wait,omitempty"`
-	// Failures in a row that make the service count as sick; 0 means 3.
+	// Failures in a row that make the service count as unhealthy; 0 means 3.
 	Failures int `json:"failures,omitempty"`
 }
 

@@ -31,7 +31,7 @@ func (h *HealthCheck) TimeoutOr5s() time.Duration { return orElse(h.Timeout, usu
 // WaitOr60s is how long a service may take after its start.
 func (h *HealthCheck) WaitOr60s() time.Duration { return orElse(h.Wait, usualHealthWait) }
 
-// FailuresOr3 is how many failures in a row make a service sick.
+// FailuresOr3 is how many failures in a row make a service unhealthy.
 func (h *HealthCheck) FailuresOr3() int {
 	if h.Failures > 0 {
 		return h.Failures

@@ -6,9 +6,9 @@ import "time"
 type HealthPolicy struct {
 	// Interval from one round of checks to the next; 0 means a minute.
 	Interval time.Duration `json:"interval,omitempty"`
-	// Repair says whether nodes that stay sick, or are lost, are made again without anybody asking.
+	// Repair says whether nodes that stay unhealthy, or are lost, are made again without anybody asking.
 	Repair HealthRepair `json:"repair,omitempty"`
-	// After is for how many rounds in a row a node must have been sick or lost before it is made again; 0 means 3.
+	// After is for how many rounds in a row a node must have been unhealthy or lost before it is made again; 0 means 3.
 	After int `json:"after,omitempty"`
 	// Brake is the share of the cluster's nodes, in percent, that may be in need of repair at once. Where there are more,
 	// nothing is done but to tell people. 0 means 30.
@@ -38,7 +38,7 @@ const (
 // Every is the time from one round to the next.
 func (p *HealthPolicy) Every() time.Duration { return orElse(p.Interval, usualHealthInterval) }
 
-// Rounds is for how many rounds in a row a node is sick before it is made again.
+// Rounds is for how many rounds in a row a node is unhealthy before it is made again.
 func (p *HealthPolicy) Rounds() int {
 	if p.After > 0 {
 		return p.After

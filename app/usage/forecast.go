@@ -43,7 +43,7 @@ type Forecast struct {
 	Budget   *float64 `json:"budget,omitempty"` // money that this month may cost, nil where no quota says so
 }
 
-// Forecast tells what is still to come this month of what the actor sees in Usage. The budget is the tenant's for those who see
+// UsageAhead returns what is still to come this month of what the actor sees in Usage. The budget is the tenant's for those who see
 // all of it, and the person's own for the others.
 func (a *Service) UsageAhead(ctx context.Context, actor app.Actor) (Forecast, error) {
 	if err := actor.Authorize("UsageAhead"); err != nil {

@@ -247,7 +247,7 @@ func (n realNode) health(t *testing.T) {
 	if got := n.docker(t, "inspect", "--format", "{{.State.Health.Status}}", "shop-n1-web"); got != "healthy" {
 		t.Errorf("its start ended while it is %s", got)
 	}
-	n.refuses(t, n.call("web", app.ActionStart, "image_name", n.host+"/app:sick"), "the container shop-n1-web is unhealthy")
+	n.refuses(t, n.call("web", app.ActionStart, "image_name", n.host+"/app:unhealthy"), "the container shop-n1-web is unhealthy")
 	n.do(t, n.call("web", app.ActionRemove))
 }
 

@@ -33,7 +33,7 @@ type registry struct {
 	manifests map[string]string // by repository:tag, the digest
 }
 
-// startRegistry offers images of the program in testdata/app: app:1, app:sick, whose health check fails, and app:well, whose passes.
+// startRegistry offers images of the program in testdata/app: app:1, app:unhealthy, whose health check fails, and app:well, whose passes.
 func startRegistry(t *testing.T) *registry {
 	t.Helper()
 	r := &registry{blobs: map[string][]byte{}, manifests: map[string]string{}}
@@ -68,7 +68,7 @@ func startRegistry(t *testing.T) *registry {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(layer.Bytes())
-	for name, check := range map[string]string{"app:1": "", "app:sick": "ill", "app:well": "well"} {
+	for name, check := range map[string]string{"app:1": "", "app:unhealthy": "ill", "app:well": "well"} {
 		config := map[string]any{"Entrypoint": []string{"/app"}, "Labels": map[string]string{"name": name}}
 		if check != "" {
 			config["Healthcheck"] = map[string]any{"Test": []string{"CMD", "/app", check}, "Interval": 2e8, "Timeout": 5e9, "Retries": 2}

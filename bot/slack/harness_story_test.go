@@ -173,9 +173,9 @@ func (h *harness) work(most int, fails func(cluster string) bool) (done int) {
 			case app.ActionConfirm:
 				f.Node = &execution.NodeUpdate{Status: app.NodeReady, Machine: &family.Machine{ID: c.Node.MachineID, Addresses: map[string]string{app.AddressBind: "at " + c.Node.MachineID}}}
 			case app.ActionDelete:
-				f.Node = &execution.NodeUpdate{Status: app.NodeDeleted, Gone: true}
+				f.Node = &execution.NodeUpdate{Status: app.NodeDeleted, Deleted: true}
 				if c.Node.MachineID != "" {
-					f.Seen = []app.Seen{{Kind: fleet.ResourceMachine, ID: c.Node.MachineID, Gone: true}}
+					f.Seen = []app.Seen{{Kind: fleet.ResourceMachine, ID: c.Node.MachineID, Deleted: true}}
 				}
 			default:
 				if fails != nil && fails(c.Cluster.Name) {

@@ -48,7 +48,7 @@ func each(n *html.Node, f func(*html.Node)) {
 	}
 }
 
-// Words is the text in a node, with single spaces.
+// words returns the text in a node, with single spaces.
 func words(n *html.Node) string {
 	var b strings.Builder
 	each(n, func(n *html.Node) {

@@ -110,13 +110,13 @@ func (w *worker) report(as *execution.Assignment) execution.Report {
 		w.n++
 		r.Machine = &family.Machine{ID: fmt.Sprintf("i-%08x", 0x5eed0000+w.n*7919), State: family.MachineRunning, Hostname: as.Node.Hostname, SSHUser: "root",
 			Addresses: map[string]string{app.AddressAccess: fmt.Sprintf("203.0.113.%d", w.n%250+1), app.AddressBind: fmt.Sprintf("10.20.%d.%d", w.n/250, w.n%250+1)},
-			OwnRoot:   true, Zone: as.Node.Zone, MadeAt: w.h.Clock.Now()}
+			OwnRoot:   true, Zone: as.Node.Zone, CreatedAt: w.h.Clock.Now()}
 		r.Seen = []app.Seen{fleet.SeenMachine(*r.Machine, w.h.catalog.Hardware[as.Node.Hardware].Providers[as.Cluster.Provider].CostPerHour)}
 	case app.ActionConfirm:
 		r.Machine = &family.Machine{ID: as.Node.MachineID, State: family.MachineRunning, Addresses: as.Node.Addresses, OwnRoot: true, SSHUser: "root"}
 		r.HostKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHKjxFmBBxHLmTsBQ7WdLRHmZPdrKjBW8m5cP0QFYtD6"
 	case app.ActionDelete:
-		r.Seen = []app.Seen{{Kind: fleet.ResourceMachine, ID: as.Node.MachineID, Gone: true}}
+		r.Seen = []app.Seen{{Kind: fleet.ResourceMachine, ID: as.Node.MachineID, Deleted: true}}
 	case app.ActionBootstrap:
 		r.Contract = &health.NodeReport{At: w.h.Clock.Now(), Checks: []app.NodeCheck{
 			{Name: "root", OK: true, Level: health.NodeRequired, Found: "uid 0"},

@@ -166,7 +166,7 @@ func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machine
 		}
 		tags := m.Tags
 		o := fleet.Orphan{ID: fleet.OrphanID(p.account.Provider, m.ID), Provider: p.account.Provider, Machine: m.ID, Hostname: m.Hostname, Zone: m.Zone,
-			Tenant: tags[family.TagTenant], Cluster: tags[family.TagCluster], Node: tags[family.TagNode], Intent: id, Kind: kind, CreatedAt: m.MadeAt}
+			Tenant: tags[family.TagTenant], Cluster: tags[family.TagCluster], Node: tags[family.TagNode], Intent: id, Kind: kind, CreatedAt: m.CreatedAt}
 		if wanted {
 			o.Tenant, o.Cluster, o.Node = i.Tenant, i.Cluster, i.Node // tags of one that came from a pool may name that
 		}
@@ -233,7 +233,7 @@ func (p *pass) remove(ctx context.Context, cloud family.Provider, o fleet.Orphan
 	p.account.Orphans--
 	p.Log.Warn("orphaned machine deleted", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster, "node", o.Node,
 		"kind", o.Kind, "ordered by", o.Decided)
-	seen := app.Seen{Kind: fleet.ResourceMachine, ID: o.Machine, Zone: o.Zone, Price: o.Price, MadeAt: o.Since(), Gone: true}
+	seen := app.Seen{Kind: fleet.ResourceMachine, ID: o.Machine, Zone: o.Zone, Price: o.Price, CreatedAt: o.Since(), Deleted: true}
 	return errors.Join(p.Orphans.OrphanDeleted(ctx, o.ID, time.Now(), ""),
 		p.Orphans.NoteResources(ctx, p.name, o.Intent, time.Now(), []app.Seen{seen}))
 }

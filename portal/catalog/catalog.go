@@ -80,7 +80,7 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		if app.CodeOf(err) != app.ENotFound || len(s.Versions) == 0 {
 			return err
 		}
-		s.Gone, s.Source.CatalogKey = true, k
+		s.Deleted, s.Source.CatalogKey = true, k
 	}
 	if err := p.catalogFacts(r.Context(), a, &s); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 
 // catalogFacts makes the form whose values are shown.
 func (p *Service) catalogFacts(ctx context.Context, a app.Actor, s *Show) error {
-	if s.Gone {
+	if s.Deleted {
 		return nil
 	}
 	tree, err := p.Texts.Tree(s.Source.Text)

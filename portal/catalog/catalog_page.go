@@ -160,7 +160,7 @@ type Show struct {
 	Versions  []catalog.Revision
 	Diff      *Diff
 	From, To  int
-	Gone      bool // removed; only versions remain
+	Deleted   bool // removed; only versions remain
 	Edit      bool
 	Now       time.Time
 	Saved     bool // just saved

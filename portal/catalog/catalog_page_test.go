@@ -94,13 +94,13 @@ func TestHunksShowWhatIsNearAChange(t *testing.T) {
 	b := append([]string{}, a...)
 	b[5], b[30] = "other", "another"
 	d := newDiff(strings.Join(a, "\n"), strings.Join(b, "\n"))
-	if len(d.Hunks) != 2 || d.Added != 2 || d.Gone != 2 || len(d.Hunks[0]) != 8 || d.Hunks[1][0].Old != 28 {
+	if len(d.Hunks) != 2 || d.Added != 2 || d.Removed != 2 || len(d.Hunks[0]) != 8 || d.Hunks[1][0].Old != 28 {
 		t.Fatalf("%+v", d)
 	}
 	if d = newDiff("a\n", "a"); len(d.Hunks) != 0 {
 		t.Fatalf("%+v", d)
 	}
-	if d = newDiff("", "a\nb\n"); d.Added != 2 || d.Gone != 0 {
+	if d = newDiff("", "a\nb\n"); d.Added != 2 || d.Removed != 0 {
 		t.Fatalf("%+v", d)
 	}
 }

@@ -9,10 +9,10 @@ import (
 
 // Diff is a diff by line and by value.
 type Diff struct {
-	Hunks  []DiffHunk
-	Fields []catalog.FieldChange
-	Added  int
-	Gone   int
+	Hunks   []DiffHunk
+	Fields  []catalog.FieldChange
+	Added   int
+	Removed int
 }
 
 // DiffHunk is a group of changed lines with context.
@@ -39,7 +39,7 @@ func newDiff(before, after string) *Diff {
 	for _, e := range edits(a, b) {
 		switch e.sign {
 		case "-":
-			d.Gone++
+			d.Removed++
 			all = append(all, DiffLine{Sign: "-", Old: e.old + 1, Words: aw[e.old]})
 		case "+":
 			d.Added++

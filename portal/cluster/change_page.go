@@ -14,13 +14,13 @@ import (
 
 // ChangePanel holds the changes that can be requested for a cluster.
 type ChangePanel struct {
-	View    cluster.View
-	Use     bool   // the actor can act on services only
-	Busy    bool   // an operation is in progress, so no other can be requested
-	Sizes   string // how many nodes the template allows, in words; "" if unknown
-	Addable []page.Choice
-	Newer   string   // what an upgrade would change, in a few words; "" for nothing
-	Sick    []string // nodes that a repair would replace
+	View      cluster.View
+	Use       bool   // the actor can act on services only
+	Busy      bool   // an operation is in progress, so no other can be requested
+	Sizes     string // how many nodes the template allows, in words; "" if unknown
+	Addable   []page.Choice
+	Newer     string   // what an upgrade would change, in a few words; "" for nothing
+	Unhealthy []string // nodes that a repair would replace
 }
 
 // Can reports whether a kind of change is possible in the cluster's current state.
@@ -61,9 +61,9 @@ func (p ChangePanel) serviceLink(kind app.OperationKind, service string) string 
 	return p.link(kind, "services", service)
 }
 
-// sickSentence names the nodes that a repair would replace.
-func (p ChangePanel) sickSentence() string {
-	return fmt.Sprintf("%s lost or unhealthy: %s.", humanize.CountOf(len(p.Sick), "node is", "nodes are"), cluster.NodesInWords(p.Sick))
+// unhealthySentence names the nodes that a repair would replace.
+func (p ChangePanel) unhealthySentence() string {
+	return fmt.Sprintf("%s lost or unhealthy: %s.", humanize.CountOf(len(p.Unhealthy), "node is", "nodes are"), cluster.NodesInWords(p.Unhealthy))
 }
 
 // newChangePanel returns the changes possible for a cluster. Addable are services that the template allows.

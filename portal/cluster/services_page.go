@@ -21,7 +21,7 @@ type ServiceLine struct {
 	Ready       int      // of them, the number that is ready
 	Lost        int      // of them, the number whose machine is lost
 	Stopped     []string // of them, those where it was stopped
-	Sick        []string // of them, those where its check fails or the machine is lost
+	Unhealthy   []string // of them, those where its check fails or the machine is lost
 	Why         string   // the problem on the first of those
 	Links       []app.Link
 }
@@ -54,7 +54,7 @@ func newServiceLines(v cluster.View, c *template.Catalog, title func(kind, name 
 				if n.Lost() {
 					why = "The machine no longer exists."
 				}
-				if l.Sick = append(l.Sick, n.Name); l.Why == "" {
+				if l.Unhealthy = append(l.Unhealthy, n.Name); l.Why == "" {
 					l.Why = why
 				}
 			}
@@ -102,8 +102,8 @@ func (l ServiceLine) state(c Show) (mark, words string) {
 	switch {
 	case c.View.Status == app.ClusterAsleep:
 		return "ready", "asleep"
-	case len(l.Sick) > 0:
-		return "failed", "unhealthy on " + cluster.NodesInWords(l.Sick)
+	case len(l.Unhealthy) > 0:
+		return "failed", "unhealthy on " + cluster.NodesInWords(l.Unhealthy)
 	case len(l.Stopped) == len(l.Nodes):
 		return "dropped", "stopped"
 	case len(l.Stopped) > 0:

@@ -97,7 +97,7 @@ func (c Show) showsHealth() bool {
 	if h == nil || c.View.Status == app.ClusterDeleted {
 		return false
 	}
-	if !c.troubled() || h.State != health.Sick && h.State != health.Unreachable || len(c.View.Problem.Lost) == 0 {
+	if !c.troubled() || h.State != health.Unhealthy && h.State != health.Unreachable || len(c.View.Problem.Lost) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(h.Nodes, func(n health.NodeHealth) bool { return n.Ill() && !slices.Contains(c.View.Problem.Lost, n.Node) })
@@ -301,7 +301,7 @@ func StreamClass(s app.Stream) string {
 
 // canWake reports whether the button to wake the cluster is shown.
 func (c Show) canWake() bool {
-	return !c.Tabs.Gone && c.View.Status == app.ClusterAsleep && c.Actor.MayIn("WakeCluster", c.View.Cluster)
+	return !c.Tabs.Deleted && c.View.Status == app.ClusterAsleep && c.Actor.MayIn("WakeCluster", c.View.Cluster)
 }
 
 // healthOf is the health of a node; the zero value if it isn't checked.

@@ -45,7 +45,7 @@ func (p *clusterPage) changePanel(ctx context.Context, a app.Actor, v cluster.Vi
 	if u, err := p.Updates.PreviewUpdate(ctx, a, v.ID, cluster.Update{Kind: app.OperationRepair}); err == nil && !u.NoChanges {
 		for _, n := range u.Nodes {
 			if n.Change == plan.NodeReplaced {
-				panel.Sick = append(panel.Sick, n.Name)
+				panel.Unhealthy = append(panel.Unhealthy, n.Name)
 			}
 		}
 	}

@@ -46,8 +46,8 @@ func (f ManualStepForm) About() string {
 	}
 	words := f.Service + ", " + string(f.Action)
 	switch {
-	case f.Same > 0:
-		return words + " on " + humanize.Count(f.Same+1, "node")
+	case f.MoreNodes > 0:
+		return words + " on " + humanize.Count(f.MoreNodes+1, "node")
 	case f.Node != "":
 		return words + " on " + f.Node
 	}

@@ -47,9 +47,9 @@ func (p *Service) orphanList(w http.ResponseWriter, r *http.Request, a app.Actor
 }
 
 func (p *Service) orphans(ctx context.Context, a app.Actor, at *url.URL) (OrphanList, error) {
-	l := OrphanList{Now: p.Now(), Gone: at.Query().Get("gone") == "true"}
+	l := OrphanList{Now: p.Now(), Deleted: at.Query().Get("gone") == "true"}
 	var err error
-	l.Report, err = p.Machines.Orphans(ctx, a, l.Gone)
+	l.Report, err = p.Machines.Orphans(ctx, a, l.Deleted)
 	return l, err
 }
 
@@ -80,7 +80,7 @@ func (p *Service) orphanMode(w http.ResponseWriter, r *http.Request, a app.Actor
 }
 
 type orphanListInput struct {
-	Gone bool `query:"gone" doc:"Include machines deleted in the last 30 days"`
+	Deleted bool `query:"gone" doc:"Include machines deleted in the last 30 days"`
 }
 
 type orphanInput struct {
@@ -108,7 +108,7 @@ func (p *Service) apiReceipt(ctx context.Context, in *site.IDInput) (*site.Body[
 }
 
 func (p *Service) apiOrphanList(ctx context.Context, in *orphanListInput) (*site.Body[fleet.OrphanReport], error) {
-	report, err := p.Machines.Orphans(ctx, site.Caller(ctx), in.Gone)
+	report, err := p.Machines.Orphans(ctx, site.Caller(ctx), in.Deleted)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

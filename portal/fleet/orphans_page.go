@@ -33,9 +33,9 @@ func (r Receipt) Sentence() string {
 
 // OrphanList is the page of orphaned machines.
 type OrphanList struct {
-	Now    time.Time
-	Report fleet.OrphanReport
-	Gone   bool
+	Now     time.Time
+	Report  fleet.OrphanReport
+	Deleted bool
 }
 
 // Summary is the number and cost of orphaned machines.

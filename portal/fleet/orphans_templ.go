@@ -481,7 +481,7 @@ func OrphanListPage(f page.Frame, l OrphanList) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if l.Gone {
+			if l.Deleted {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<a class=\"button\" href=\"/orphans\">Hide deleted machines</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

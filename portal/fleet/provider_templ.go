@@ -495,11 +495,11 @@ func ProviderOffersPage(f page.Frame, name string, o family.Offers) templ.Compon
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if !x.MadeAt.IsZero() {
+					if !x.CreatedAt.IsZero() {
 						var templ_7745c5c3_Var27 string
-						templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(x.MadeAt.UTC().Format("2006-01-02"))
+						templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(x.CreatedAt.UTC().Format("2006-01-02"))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `provider.templ`, Line: 119, Col: 48}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `provider.templ`, Line: 119, Col: 51}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 						if templ_7745c5c3_Err != nil {

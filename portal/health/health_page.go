@@ -33,7 +33,7 @@ func Mark(s health.State) string {
 	switch s {
 	case health.Healthy:
 		return "succeeded"
-	case health.Sick, health.Unreachable:
+	case health.Unhealthy, health.Unreachable:
 		return "failed"
 	}
 	return "waiting"
@@ -62,7 +62,7 @@ func (c Health) counts() string {
 	for _, x := range []struct {
 		n    int
 		word health.State
-	}{{c.Health.Healthy, health.Healthy}, {c.Health.Unhealthy, health.Sick}, {c.Health.Unreachable, health.Unreachable}, {c.Health.Unknown, health.Unknown}} {
+	}{{c.Health.Healthy, health.Healthy}, {c.Health.Unhealthy, health.Unhealthy}, {c.Health.Unreachable, health.Unreachable}, {c.Health.Unknown, health.Unknown}} {
 		if x.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word.Text()))
 		}

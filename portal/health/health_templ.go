@@ -168,7 +168,7 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(c.Health.Nodes) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<section class=\"card\" id=\"sick\"><h2>Nodes</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Nodes\"><table><thead><tr><th scope=\"col\">Node</th><th scope=\"col\">Since</th><th scope=\"col\">Reason</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<section class=\"card\" id=\"unhealthy\"><h2>Nodes</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Nodes\"><table><thead><tr><th scope=\"col\">Node</th><th scope=\"col\">Since</th><th scope=\"col\">Reason</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

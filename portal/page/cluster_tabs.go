@@ -6,9 +6,9 @@ import (
 
 // ClusterTabs are the tabs of a cluster's pages.
 type ClusterTabs struct {
-	ID   string
-	At   string // "overview", "plan", "logs", "access", "health", "history", "manage"
-	Gone bool   // deleted: only the past can be viewed
+	ID      string
+	At      string // "overview", "plan", "logs", "access", "health", "history", "manage"
+	Deleted bool   // deleted: only the past can be viewed
 }
 
 type tab struct{ at, path, word string }
@@ -16,7 +16,7 @@ type tab struct{ at, path, word string }
 func (t ClusterTabs) list() []tab {
 	past := []tab{{"overview", "", "Overview"}, {"plan", "/plan", "Plan"}, {"logs", "/logs", "Logs"}}
 	history := tab{"history", "/history", "History"}
-	if t.Gone {
+	if t.Deleted {
 		return append(past, history)
 	}
 	return append(past, tab{"access", "/access", "Access"}, tab{"health", "/health", "Health"}, history, tab{"manage", "/manage", "Manage"})

@@ -17,5 +17,5 @@ func (p *Site) ClusterFrame(r *http.Request, title string) page.Frame {
 
 // ClusterTabs are the cluster's pages that the person can open.
 func (p *Site) ClusterTabs(a app.Actor, v cluster.View, at string) page.ClusterTabs {
-	return page.ClusterTabs{ID: v.ID, At: at, Gone: v.Status == app.ClusterDeleted}
+	return page.ClusterTabs{ID: v.ID, At: at, Deleted: v.Status == app.ClusterDeleted}
 }

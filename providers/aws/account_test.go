@@ -150,7 +150,7 @@ func TestOffers(t *testing.T) {
 	var images []string
 	for _, i := range o.Images {
 		images = append(images, i.Image.Image)
-		if i.MadeAt.IsZero() || i.Description == "" {
+		if i.CreatedAt.IsZero() || i.Description == "" {
 			t.Errorf("%+v", i)
 		}
 	}

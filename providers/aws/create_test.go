@@ -60,7 +60,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 	s.Image.Image = "ami-0000000b"
 	s.Flavor.Extra = map[string]string{"data_disk_type": "st1", "data_disk_gb": "125", "disks": "of something else"}
 	m := mustCreate(t, c, s)
-	if m.SSHUser != "muster" || m.Zone != "eu-test-1a" || m.MadeAt.IsZero() || !m.OwnRoot {
+	if m.SSHUser != "muster" || m.Zone != "eu-test-1a" || m.CreatedAt.IsZero() || !m.OwnRoot {
 		t.Errorf("%+v", m)
 	}
 	f := r.form(t, m.ID)

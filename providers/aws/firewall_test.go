@@ -61,7 +61,7 @@ func TestFirewallRules(t *testing.T) {
 	}
 
 	things, err := c.Shared(t.Context(), map[string]string{appfamily.TagInstallation: "suite"})
-	if err != nil || len(things) != 1 || things[0].Kind != "firewall" || things[0].MadeAt.IsZero() || things[0].Tags[appfamily.TagTenant] != "acme" {
+	if err != nil || len(things) != 1 || things[0].Kind != "firewall" || things[0].CreatedAt.IsZero() || things[0].Tags[appfamily.TagTenant] != "acme" {
 		t.Fatalf("%+v, %v", things, err)
 	}
 	if err := c.DeleteShared(t.Context(), things[0].ID); app.CodeOf(err) != app.ETransient {

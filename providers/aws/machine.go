@@ -95,7 +95,7 @@ func reasonOf(i types.Instance) string {
 
 // machine returns an instance in Muster's terms.
 func machine(i types.Instance) appfamily.Machine {
-	m := appfamily.Machine{ID: value(i.InstanceId), OwnRoot: true, Addresses: map[string]string{}, Tags: tagsFrom(i.Tags), MadeAt: madeAt(i), State: appfamily.MachineStarting,
+	m := appfamily.Machine{ID: value(i.InstanceId), OwnRoot: true, Addresses: map[string]string{}, Tags: tagsFrom(i.Tags), CreatedAt: madeAt(i), State: appfamily.MachineStarting,
 		Note: string(i.InstanceType)}
 	if i.InstanceLifecycle == types.InstanceLifecycleTypeSpot {
 		m.Note += ", spot"

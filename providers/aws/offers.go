@@ -109,7 +109,7 @@ func (c *calls) offeredImages(ctx context.Context) (out []appfamily.ImageOffer, 
 			continue
 		}
 		made, _ := time.Parse(time.RFC3339, value(i.CreationDate))
-		out = append(out, appfamily.ImageOffer{Image: template.Image{Image: value(i.ImageId)}, Description: fmt.Sprintf("%s (%s)", cmp.Or(value(i.Name), value(i.Description)), i.Architecture), MadeAt: made})
+		out = append(out, appfamily.ImageOffer{Image: template.Image{Image: value(i.ImageId)}, Description: fmt.Sprintf("%s (%s)", cmp.Or(value(i.Name), value(i.Description)), i.Architecture), CreatedAt: made})
 	}
 	slices.SortFunc(out, func(a, b appfamily.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
 	return out, nil

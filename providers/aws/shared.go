@@ -28,7 +28,7 @@ func (c *cloud) Shared(ctx context.Context, tags map[string]string) (out []appfa
 			}
 			delete(has, tagMade)
 			at, _ := time.Parse(time.RFC3339, made)
-			out = append(out, appfamily.SharedThing{ID: kindFirewall + "/" + value(g.GroupId), Kind: kindFirewall, Name: value(g.GroupName), Tags: has, MadeAt: at})
+			out = append(out, appfamily.SharedThing{ID: kindFirewall + "/" + value(g.GroupId), Kind: kindFirewall, Name: value(g.GroupName), Tags: has, CreatedAt: at})
 		}
 		return page.NextToken, nil
 	})

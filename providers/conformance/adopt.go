@@ -119,7 +119,7 @@ func (h adoption[S]) isOf(t S, p family.Provider, made family.Machine, next fami
 	if !maps.Equal(got.Tags, next.Tags) || got.Hostname != next.Hostname {
 		t.Errorf("%s carries %v, want %s with %v", got.Hostname, got.Tags, next.Hostname, next.Tags)
 	}
-	if got.HostKey != made.HostKey || got.SSHUser != made.SSHUser || !got.MadeAt.Equal(made.MadeAt) {
+	if got.HostKey != made.HostKey || got.SSHUser != made.SSHUser || !got.CreatedAt.Equal(made.CreatedAt) {
 		t.Errorf("it is %+v, and was %+v", got, made)
 	}
 	if ids := idsOf(list(t, p, next.Tags)); !slices.Equal(ids, []string{made.ID}) {

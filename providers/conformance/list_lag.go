@@ -66,7 +66,7 @@ func (h lists[S]) lateDeleted(t S) {
 		t.Errorf("a machine deleted before it was listed is listed: %v", ids)
 	}
 	again := h.persist(t, p, spec)
-	if again.ID == m.ID && !again.MadeAt.After(m.MadeAt) {
+	if again.ID == m.ID && !again.CreatedAt.After(m.CreatedAt) {
 		t.Errorf("created again, the deleted machine %s is returned", m.ID)
 	}
 	h.oneOf(t, account.Open(), spec, again.ID)

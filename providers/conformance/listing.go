@@ -27,11 +27,11 @@ func (h Harness[S]) found(t S) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at := got.MadeAt; !at.IsZero() && (at.Before(before.Add(-time.Minute)) || at.After(time.Now().Add(time.Minute))) {
+	if at := got.CreatedAt; !at.IsZero() && (at.Before(before.Add(-time.Minute)) || at.After(time.Now().Add(time.Minute))) {
 		t.Errorf("created at %s by the cloud's clock; here it's %s", at, time.Now())
 	}
-	if again, _ := p.Describe(t.Context(), m.ID); !again.MadeAt.Equal(got.MadeAt) {
-		t.Errorf("created at %s, and then at %s", got.MadeAt, again.MadeAt)
+	if again, _ := p.Describe(t.Context(), m.ID); !again.CreatedAt.Equal(got.CreatedAt) {
+		t.Errorf("created at %s, and then at %s", got.CreatedAt, again.CreatedAt)
 	}
 	if err := p.Delete(t.Context(), m.ID); err != nil {
 		t.Fatal(err)
@@ -40,8 +40,8 @@ func (h Harness[S]) found(t S) {
 	if ids := idsOf(list(t, p, tags)); len(ids) > 0 {
 		t.Errorf("%s after deletion, the list by intent returns %v", late, ids)
 	}
-	if again := create(t, p, spec); again.ID == m.ID && again.MadeAt.Before(got.MadeAt) {
-		t.Errorf("a machine created again is older, %s, than the one before it, %s", again.MadeAt, got.MadeAt)
+	if again := create(t, p, spec); again.ID == m.ID && again.CreatedAt.Before(got.CreatedAt) {
+		t.Errorf("a machine created again is older, %s, than the one before it, %s", again.CreatedAt, got.CreatedAt)
 	}
 }
 

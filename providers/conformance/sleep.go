@@ -63,7 +63,7 @@ func (h power[S]) sleeps(t S) {
 		}
 	}
 	woken := h.eventually(t, p, m.ID)
-	if woken.HostKey != m.HostKey || woken.Hostname != m.Hostname || !woken.MadeAt.Equal(m.MadeAt) {
+	if woken.HostKey != m.HostKey || woken.Hostname != m.Hostname || !woken.CreatedAt.Equal(m.CreatedAt) {
 		t.Errorf("after waking it's %+v, before it was %+v", woken, m)
 	}
 	if h.Login {

@@ -134,7 +134,7 @@ func (c *cloud) Shared(ctx context.Context, tags map[string]string) ([]family.Sh
 	for i := range firewalls {
 		if t := firewallTags(&firewalls[i]); t != nil && carries(t, wanted) {
 			at, _ := time.Parse(time.RFC3339, firewalls[i].Created)
-			out = append(out, family.SharedThing{ID: kindFirewall + "/" + firewalls[i].ID, Kind: kindFirewall, Name: firewalls[i].Name, Tags: t, MadeAt: at})
+			out = append(out, family.SharedThing{ID: kindFirewall + "/" + firewalls[i].ID, Kind: kindFirewall, Name: firewalls[i].Name, Tags: t, CreatedAt: at})
 		}
 	}
 	volumes, err := pages(ctx, "block_storage:read", func(ctx context.Context, o *godo.ListOptions) ([]godo.Volume, *godo.Response, error) {
@@ -146,7 +146,7 @@ func (c *cloud) Shared(ctx context.Context, tags map[string]string) ([]family.Sh
 	for i := range volumes {
 		v := &volumes[i]
 		if t := volumeTags(v); t != nil && len(v.DropletIDs) == 0 && carries(t, wanted) {
-			out = append(out, family.SharedThing{ID: kindVolume + "/" + v.ID, Kind: kindVolume, Name: v.Name, Tags: t, MadeAt: v.CreatedAt})
+			out = append(out, family.SharedThing{ID: kindVolume + "/" + v.ID, Kind: kindVolume, Name: v.Name, Tags: t, CreatedAt: v.CreatedAt})
 		}
 	}
 	if c.zone == "" {

@@ -34,7 +34,7 @@ func machine(d *godo.Droplet) family.Machine {
 		m.Zone = d.Region.Slug
 	}
 	if at, err := time.Parse(time.RFC3339, d.Created); err == nil {
-		m.MadeAt = at
+		m.CreatedAt = at
 	}
 	return m
 }

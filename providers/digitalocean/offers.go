@@ -66,7 +66,7 @@ func imageOffer(i godo.Image) family.ImageOffer {
 	}
 	o := family.ImageOffer{Image: template.Image{Image: name}, Description: strings.TrimSpace(i.Distribution + " " + i.Name)}
 	if at, err := time.Parse(time.RFC3339, i.Created); err == nil {
-		o.MadeAt = at
+		o.CreatedAt = at
 	}
 	return o
 }

@@ -195,7 +195,7 @@ func (e *engine) Offers(ctx context.Context) (family.Offers, error) {
 	for _, i := range images.Items {
 		for _, tag := range i.RepoTags {
 			if tag != "<none>:<none>" {
-				out.Images = append(out.Images, family.ImageOffer{Image: template.Image{Image: tag}, MadeAt: time.Unix(i.Created, 0)})
+				out.Images = append(out.Images, family.ImageOffer{Image: template.Image{Image: tag}, CreatedAt: time.Unix(i.Created, 0)})
 			}
 		}
 	}

@@ -71,7 +71,7 @@ func (e *engine) machine(c *container.InspectResponse) family.Machine {
 		m.Note = "container of " + c.Config.Image + " on network " + e.network
 	}
 	if at, err := time.Parse(time.RFC3339Nano, c.Created); err == nil {
-		m.MadeAt = at
+		m.CreatedAt = at
 	}
 	if m.State != family.MachineRunning || c.NetworkSettings == nil {
 		return m

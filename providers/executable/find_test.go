@@ -113,7 +113,7 @@ func TestInvalidDescriptions(t *testing.T) {
 // Whatever a program writes, it is understood or refused, and what comes of it can be shown.
 func FuzzLines(f *testing.F) {
 	for _, seed := range []string{
-		`{"id":1,"result":{"id":"m","state":"running","made_at":"2026-03-01T12:00:00Z"}}`,
+		`{"id":1,"result":{"id":"m","state":"running","created_at":"2026-03-01T12:00:00Z"}}`,
 		`{"id":1,"result":{"machines":[{"id":"m","state":"stopped","tags":{"a":"b"}}]}}`,
 		`{"id":1,"error":{"code":"rate_limit","message":"slow down \u001b[0m","retry_after_seconds":-1}}`,
 		`{"id":1,"result":{"findings":[{"about":"quota","message":"none left"}]}}`,

@@ -133,7 +133,7 @@ type machineLine struct {
 	OwnRoot   bool                `json:"own_root"`
 	Note      string              `json:"note"`
 	Zone      string              `json:"zone"`
-	MadeAt    time.Time           `json:"made_at,omitzero"`
+	CreatedAt time.Time           `json:"created_at,omitzero"`
 }
 
 type machinesLine struct {

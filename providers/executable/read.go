@@ -66,7 +66,7 @@ func (m machineLine) machine(s *secrets) (family.Machine, error) {
 		return family.Machine{}, fmt.Errorf("machine %q has the SSH port %d", m.ID, m.SSHPort)
 	}
 	return family.Machine{ID: m.ID, State: m.State, Hostname: m.Hostname, Addresses: m.Addresses, SSHUser: m.SSHUser, SSHPort: m.SSHPort, Tags: m.Tags, HostKey: strings.TrimSpace(m.HostKey),
-		OwnRoot: m.OwnRoot, Note: s.tidy(m.Note, longestMessage), Zone: m.Zone, MadeAt: m.MadeAt}, nil
+		OwnRoot: m.OwnRoot, Note: s.tidy(m.Note, longestMessage), Zone: m.Zone, CreatedAt: m.CreatedAt}, nil
 }
 
 // machines reads a list. The same machine twice is a mistake that would be counted, and paid for, twice.

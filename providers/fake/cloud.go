@@ -182,7 +182,7 @@ func (c *Cloud) ListsLate() time.Duration {
 // view is what the outside sees of a machine now: one that still boots has no address yet.
 func (c *Cloud) view(m *machine) family.Machine {
 	out := m.Machine
-	out.MadeAt = m.made
+	out.CreatedAt = m.made
 	out.Tags = maps.Clone(m.Tags)
 	out.Addresses = maps.Clone(m.Addresses)
 	if out.State == family.MachineRunning && (time.Since(m.made) < c.boot || time.Since(m.woken) < c.boot) {

@@ -56,7 +56,7 @@ func TestMachineThatAppearsAfterItsDelete(t *testing.T) {
 			t.Errorf("described before it exists: %v", err)
 		}
 		time.Sleep(time.Minute)
-		if ms, _ := c.List(t.Context(), tags); len(ms) != 1 || !ms[0].MadeAt.Equal(time.Now()) {
+		if ms, _ := c.List(t.Context(), tags); len(ms) != 1 || !ms[0].CreatedAt.Equal(time.Now()) {
 			t.Errorf("it came to be as %v", ms)
 		}
 	})

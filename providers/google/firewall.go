@@ -199,7 +199,7 @@ func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]family
 		if has[family.TagInstallation] == "" || !carries(has, tags) {
 			continue
 		}
-		out = append(out, family.SharedThing{ID: kindFirewall + "/" + f.Name, Kind: kindFirewall, Name: f.Name, Tags: has, MadeAt: when(f.CreationTimestamp)})
+		out = append(out, family.SharedThing{ID: kindFirewall + "/" + f.Name, Kind: kindFirewall, Name: f.Name, Tags: has, CreatedAt: when(f.CreationTimestamp)})
 	}
 	err = p.inZone(ctx, func(z managed) error {
 		names, err := records.Shared(ctx, z, tags)

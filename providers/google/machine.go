@@ -125,7 +125,7 @@ func when(stamps ...string) time.Time {
 func machine(i *gcp.Instance) family.Machine {
 	meta := metaOf(i)
 	m := family.Machine{ID: idOf(i), State: stateOf(i.Status), Hostname: meta[metaHostname], SSHUser: meta[metaUser], HostKey: meta[metaHostKey],
-		Addresses: map[string]string{}, OwnRoot: true, Zone: base(i.Zone), MadeAt: when(i.CreationTimestamp), Tags: tagsOf(i, meta)}
+		Addresses: map[string]string{}, OwnRoot: true, Zone: base(i.Zone), CreatedAt: when(i.CreationTimestamp), Tags: tagsOf(i, meta)}
 	if m.Hostname == "" {
 		m.Hostname = i.Name
 	}

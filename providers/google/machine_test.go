@@ -358,7 +358,7 @@ func TestOffers(t *testing.T) {
 	for _, i := range o.Images {
 		images = append(images, i.Image.Image)
 	}
-	if want := []string{"debian-12", "ubuntu-2404-lts-amd64", "web"}; !slices.Equal(images, want) || o.Images[0].MadeAt.Month() != time.February {
+	if want := []string{"debian-12", "ubuntu-2404-lts-amd64", "web"}; !slices.Equal(images, want) || o.Images[0].CreatedAt.Month() != time.February {
 		t.Errorf("%v, %+v", images, o.Images)
 	}
 	if len(o.Zones) != 3 || len(o.Flavors) != 2 || !slices.Equal(o.Flavors[0].Zones, []string{testZone, otherZone}) || o.Flavors[0].MemoryGB != 4 || o.Currency != "" {

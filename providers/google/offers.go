@@ -98,7 +98,7 @@ func (p *Provider) images(ctx context.Context, project string) ([]family.ImageOf
 		if i.Architecture != "" {
 			about += " (" + strings.ToLower(i.Architecture) + ")"
 		}
-		out = append(out, family.ImageOffer{Image: template.Image{Image: name}, Description: about, MadeAt: when(i.CreationTimestamp)})
+		out = append(out, family.ImageOffer{Image: template.Image{Image: name}, Description: about, CreatedAt: when(i.CreationTimestamp)})
 	}
 	return out, nil
 }

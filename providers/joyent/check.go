@@ -158,7 +158,7 @@ func (p *Provider) Offers(ctx context.Context) (family.Offers, error) {
 		seen[one.Name] = true
 		if newest, ok := imageOf(images, one.Name); ok && newest.State == "active" && (newest.OS == "linux" || newest.OS == "") {
 			text := strings.TrimSpace(newest.Name + " " + newest.Version + " (" + newest.Type + ")")
-			out.Images = append(out.Images, family.ImageOffer{Image: template.Image{Image: newest.Name}, Description: text, MadeAt: newest.Published})
+			out.Images = append(out.Images, family.ImageOffer{Image: template.Image{Image: newest.Name}, Description: text, CreatedAt: newest.Published})
 		}
 	}
 	slices.SortFunc(out.Images, func(a, b family.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })

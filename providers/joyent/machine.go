@@ -118,7 +118,7 @@ func tagsOf(m cloudapi.Machine) map[string]string {
 // machine is what the cloud says of it. It runs only when it has done its first start: until then its SSH server shows a host key of its own.
 func machine(m cloudapi.Machine) family.Machine {
 	text := func(k string) string { v, _ := m.Metadata[k].(string); return v }
-	out := family.Machine{ID: m.ID, Hostname: text(metaHostname), SSHUser: text(metaUser), HostKey: text(metaHostKey), Tags: tagsOf(m), OwnRoot: true, MadeAt: m.Created,
+	out := family.Machine{ID: m.ID, Hostname: text(metaHostname), SSHUser: text(metaUser), HostKey: text(metaHostKey), Tags: tagsOf(m), OwnRoot: true, CreatedAt: m.Created,
 		Addresses: map[string]string{}, Note: m.Brand, State: family.MachineStopped}
 	if out.Hostname == "" {
 		out.Hostname = m.Name

@@ -91,7 +91,7 @@ func TestIdleFloatingIPsAreShared(t *testing.T) {
 	}
 	s.Lose(m.ID)
 	things, err := p.Shared(t.Context(), tags)
-	if err != nil || len(things) != 1 || things[0].Kind != kindFloating || things[0].Tags[family.TagIntent] != "lost" || things[0].MadeAt.IsZero() {
+	if err != nil || len(things) != 1 || things[0].Kind != kindFloating || things[0].Tags[family.TagIntent] != "lost" || things[0].CreatedAt.IsZero() {
 		t.Fatalf("%+v, %v", things, err)
 	}
 	if err := p.DeleteShared(t.Context(), things[0].ID); err != nil {

@@ -34,14 +34,14 @@ func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]family
 		}
 		for _, g := range all {
 			if has := read(g.Description); has != nil && strings.HasPrefix(g.Name, "muster/") && carries(has, tags) {
-				out = append(out, family.SharedThing{ID: kindGroup + "/" + g.ID, Kind: kindGroup, Name: g.Name, Tags: has, MadeAt: g.CreatedAt})
+				out = append(out, family.SharedThing{ID: kindGroup + "/" + g.ID, Kind: kindGroup, Name: g.Name, Tags: has, CreatedAt: g.CreatedAt})
 			}
 		}
 		idle, err := floatings(ctx, s, func(ip floatingips.FloatingIP, has map[string]string) bool {
 			return ip.PortID == "" && has[tagServer] != "" && carries(has, tags)
 		})
 		for _, ip := range idle {
-			out = append(out, family.SharedThing{ID: kindFloating + "/" + ip.ID, Kind: kindFloating, Name: ip.FloatingIP, Tags: read(ip.Description), MadeAt: ip.CreatedAt})
+			out = append(out, family.SharedThing{ID: kindFloating + "/" + ip.ID, Kind: kindFloating, Name: ip.FloatingIP, Tags: read(ip.Description), CreatedAt: ip.CreatedAt})
 		}
 		if err != nil {
 			return nil, err

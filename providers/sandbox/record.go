@@ -170,16 +170,16 @@ func (l layout) sweep() {
 // machine is what the outside sees of a record.
 func (r *record) machine(state family.MachineState, note string) family.Machine {
 	m := family.Machine{
-		ID:       r.ID,
-		State:    state,
-		Hostname: r.Hostname,
-		SSHUser:  r.User,
-		SSHPort:  r.Port,
-		Tags:     maps.Clone(r.Tags),
-		HostKey:  r.HostKey,
-		OwnRoot:  r.Mode == ModeNamespaces,
-		Note:     note,
-		MadeAt:   r.Created,
+		ID:        r.ID,
+		State:     state,
+		Hostname:  r.Hostname,
+		SSHUser:   r.User,
+		SSHPort:   r.Port,
+		Tags:      maps.Clone(r.Tags),
+		HostKey:   r.HostKey,
+		OwnRoot:   r.Mode == ModeNamespaces,
+		Note:      note,
+		CreatedAt: r.Created,
 	}
 	if r.Address != "" {
 		m.Addresses = map[string]string{"access_v4": r.Address, "bind_v4": r.Address}

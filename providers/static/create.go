@@ -205,7 +205,7 @@ func (p *provider) take(ctx context.Context, views []*view, w *requirements, spe
 		if !w.fits(v.machine) || !v.free() {
 			continue
 		}
-		r := &record{Token: newToken(), State: taking, Intent: spec.Intent, Hostname: spec.Hostname, Tags: maps.Clone(spec.Tags), Keys: []string{w.key}, MadeAt: time.Now().UTC()}
+		r := &record{Token: newToken(), State: taking, Intent: spec.Intent, Hostname: spec.Hostname, Tags: maps.Clone(spec.Tags), Keys: []string{w.key}, CreatedAt: time.Now().UTC()}
 		_, exit, err := p.run(ctx, v.machine, takeScript(r.line()))
 		if exit == exitRoom || exit == exitTools || exit == exitBusy {
 			v.silent = err // it wrote nothing; another may do

@@ -15,14 +15,14 @@ import (
 
 // record is what a machine that is in use says of itself. It is one line of JSON, and is changed only by who knows the current line.
 type record struct {
-	Token    string            `json:"token"` // of this checkout, so that a machine's next user is another machine to the outside
-	State    state             `json:"state"`
-	Intent   string            `json:"intent"`
-	Hostname string            `json:"hostname"`
-	Tags     map[string]string `json:"tags"`
-	Keys     []string          `json:"keys"` // that were let in, without their comments
-	MadeAt   time.Time         `json:"made_at"`
-	Failed   string            `json:"failed,omitempty"` // why it could not be wiped
+	Token     string            `json:"token"` // of this checkout, so that a machine's next user is another machine to the outside
+	State     state             `json:"state"`
+	Intent    string            `json:"intent"`
+	Hostname  string            `json:"hostname"`
+	Tags      map[string]string `json:"tags"`
+	Keys      []string          `json:"keys"` // that were let in, without their comments
+	CreatedAt time.Time         `json:"made_at"`
+	Failed    string            `json:"failed,omitempty"` // why it could not be wiped
 }
 
 type state string
@@ -90,7 +90,7 @@ func (v *view) free() bool { return v.silent == nil && v.rec == nil && !v.out }
 func (p *provider) machine(v *view) family.Machine {
 	r := v.rec
 	m := family.Machine{ID: id(v.machine, r), State: family.MachineRunning, Hostname: r.Hostname, SSHUser: v.user, SSHPort: v.port, Tags: maps.Clone(r.Tags),
-		HostKey: v.hostKey, OwnRoot: true, Zone: v.zone, MadeAt: r.MadeAt, Note: "static machine " + v.name,
+		HostKey: v.hostKey, OwnRoot: true, Zone: v.zone, CreatedAt: r.CreatedAt, Note: "static machine " + v.name,
 		Addresses: map[string]string{"access_v4": v.address, "bind_v4": v.bind}}
 	switch {
 	case v.out:

@@ -416,7 +416,7 @@ func TestAdopt(t *testing.T) {
 		}
 	}
 	got, err := p.Describe(t.Context(), m.ID)
-	if err != nil || got.Hostname != next.Hostname || got.Tags[family.TagCluster] != "c2" || got.ID != m.ID || !got.MadeAt.Equal(m.MadeAt) {
+	if err != nil || got.Hostname != next.Hostname || got.Tags[family.TagCluster] != "c2" || got.ID != m.ID || !got.CreatedAt.Equal(m.CreatedAt) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	keys := f.boxes[0].read(f.boxes[0].home + "/.ssh/authorized_keys")

@@ -57,7 +57,7 @@ func (m *model) state(met []*fate, fresh []*fate) layout.Change {
 	for i, n := range m.standing {
 		highest = max(highest, n.number)
 		f := met[i]
-		changed := layout.ChangedNode{ExistingNode: n.ExistingNode, Gone: f.gone}
+		changed := layout.ChangedNode{ExistingNode: n.ExistingNode, Deleted: f.gone}
 		changed.Services = slices.Clone(n.Services)
 		if !f.gone {
 			changed.Services = slices.Clone(f.services)

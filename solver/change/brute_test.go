@@ -570,7 +570,7 @@ func scoreOf(b *changeBrute, got applayout.Change) []int {
 		switch {
 		case n.New:
 			b.fresh = append(b.fresh, bruteNew{b.bits(n.Services), n.Hardware, n.Image, n.Zone})
-		case n.Gone:
+		case n.Deleted:
 			b.fate[at] = -1
 		default:
 			b.fate[at] = b.bits(n.Services)
@@ -592,10 +592,10 @@ func checkChange(t *testing.T, c *template.Catalog, q applayout.ChangeRequest, s
 	layout := applayout.Layout{Provider: cmp.Or(q.Provider, c.Templates[q.Template].Defaults.Provider)}
 	touched := 0
 	for _, n := range got.Nodes {
-		if n.Gone || n.New || len(n.Added)+len(n.Removed) > 0 {
+		if n.Deleted || n.New || len(n.Added)+len(n.Removed) > 0 {
 			touched++
 		}
-		if !n.Gone {
+		if !n.Deleted {
 			layout.Groups = append(layout.Groups, applayout.NodeGroup{Count: 1, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone,
 				Services: n.Services})
 		}

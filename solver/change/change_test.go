@@ -62,7 +62,7 @@ func told(ch layout.Change) string {
 		if n.New {
 			line += " new " + n.Hardware
 		}
-		if n.Gone {
+		if n.Deleted {
 			line += " gone"
 		}
 		for _, s := range n.Removed {

@@ -268,7 +268,7 @@ func (m refused) way(ctx context.Context) string {
 			try(r, func(l layout.Change) string {
 				n := 0
 				for _, node := range l.Nodes {
-					n += intIf(!node.Gone)
+					n += intIf(!node.Deleted)
 				}
 				return fmt.Sprintf("use %d nodes instead of %d", n, m.r.Size)
 			})

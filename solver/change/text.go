@@ -20,7 +20,7 @@ func Text(w io.Writer, ch layout.Change) {
 		for _, s := range slices.Concat(n.Removed, n.Services) {
 			services[s] = true
 		}
-		if !n.Gone {
+		if !n.Deleted {
 			stay++
 		}
 		r := changeRow{node: n, last: n.Name}
@@ -55,7 +55,7 @@ type changeRow struct {
 }
 
 func (r changeRow) quiet() bool {
-	return !r.node.New && !r.node.Gone && len(r.node.Added)+len(r.node.Removed) == 0 && r.node.Why == ""
+	return !r.node.New && !r.node.Deleted && len(r.node.Added)+len(r.node.Removed) == 0 && r.node.Why == ""
 }
 
 func sameButName(a, b layout.ChangedNode) bool {
@@ -69,7 +69,7 @@ func (r changeRow) cells(head []string) []string {
 	switch {
 	case n.New:
 		mark = "+"
-	case n.Gone:
+	case n.Deleted:
 		mark = "-"
 	case !r.quiet():
 		mark = "~"
@@ -81,7 +81,7 @@ func (r changeRow) cells(head []string) []string {
 	has := map[string]string{}
 	for _, s := range n.Services {
 		has[s] = "x"
-		if n.Gone {
+		if n.Deleted {
 			has[s] = "-"
 		}
 	}

@@ -17,7 +17,7 @@ func (m reasons) explain(out *layout.Change, met []*fate) {
 	on := map[string]int{} // nodes with each service afterwards
 	going, taking := make([]int, len(m.classes)), map[string]int{}
 	for i, n := range out.Nodes {
-		if n.Gone {
+		if n.Deleted {
 			going[met[i].class]++
 			continue
 		}
@@ -32,7 +32,7 @@ func (m reasons) explain(out *layout.Change, met []*fate) {
 		switch {
 		case n.New:
 			n.Why = m.whyNew(n)
-		case n.Gone:
+		case n.Deleted:
 			n.Why = m.whyGone(met[i].class, going[met[i].class], on)
 		case len(without(n.Removed, m.r.Remove)) > 0:
 			n.Why = m.whyMoved(met[i].class, n)

@@ -71,7 +71,7 @@ func (t *coordinatorTest) rounds() {
 	t.code(c.(execution.CheckBatchSource).ReportCheckBatch(t.ctx, w, report), app.EStale)
 	h, err := t.store.ClusterHealth(t.ctx, "t1", r.Cluster)
 	t.must(err)
-	if h.State != health.Sick || h.Reason != "n1 is unhealthy: b: no answer." {
+	if h.State != health.Unhealthy || h.Reason != "n1 is unhealthy: b: no answer." {
 		t.Errorf("health: %+v", h)
 	}
 	cancel()

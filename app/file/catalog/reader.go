@@ -186,7 +186,7 @@ func (r *Reader) base(c *template.Catalog) *base {
 	return b
 }
 
-// OwnFile is the name by which problems name the text of an own entry.
+// ownFile is the name by which problems name the text of an own entry.
 func ownFile(k template.CatalogKey) string { return k.Kind + "/" + k.Name + ".yaml" }
 
 func (r *Reader) Read(installation *template.Catalog, tenant string, own []appcatalog.Text) (*template.Catalog, []appcatalog.Problem) {

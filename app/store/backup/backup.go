@@ -31,7 +31,7 @@ func Take(ctx context.Context, to io.Writer, s *db.Snapshot, keeper db.KeyKeeper
 	if err := s.CheckKey(ctx, keeper); err != nil {
 		return out, err
 	}
-	out.Head = Head{Form: newest, Version: version, MadeAt: at.UTC(), Database: s.Kind + " " + s.Version, Installation: s.Installation, Migration: s.Migration,
+	out.Head = Head{Form: newest, Version: version, CreatedAt: at.UTC(), Database: s.Kind + " " + s.Version, Installation: s.Installation, Migration: s.Migration,
 		Resources: contents != nil, Tables: s.Tables}
 	w, err := newWriter(ctx, to, out.Head, keeper)
 	if err != nil {

@@ -31,7 +31,7 @@ const pieceSize = 4 << 20
 type Head struct {
 	Form         int        `json:"form"`
 	Version      string     `json:"version"` // of the program that made it
-	MadeAt       time.Time  `json:"made_at"`
+	CreatedAt    time.Time  `json:"made_at"`
 	Database     string     `json:"database"` // kind and version
 	Installation string     `json:"installation"`
 	Migration    int64      `json:"migration"`
@@ -79,7 +79,7 @@ func newWriter(ctx context.Context, to io.Writer, h Head, keeper db.KeyKeeper) (
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
-	w := &writer{gz: gz, tar: tar.NewWriter(gz), at: h.MadeAt.Truncate(time.Second), manifest: Manifest{Rows: map[string]int{}}, prover: prover}
+	w := &writer{gz: gz, tar: tar.NewWriter(gz), at: h.CreatedAt.Truncate(time.Second), manifest: Manifest{Rows: map[string]int{}}, prover: prover}
 	for _, t := range h.Tables {
 		w.manifest.Rows[t.Name] = 0
 	}

@@ -106,7 +106,7 @@ func (c sealedColumn) filter() (string, []any) {
 type KeyUse struct {
 	ID        int64
 	Keeper    string // name of the key-encryption key that wraps it
-	MadeAt    time.Time
+	CreatedAt time.Time
 	RetiredAt time.Time // zero while something is, or may be, sealed with it
 	Newest    bool
 	Values    int
@@ -139,7 +139,7 @@ func (s *DB) KeyUses(ctx context.Context) ([]KeyUse, error) {
 		uses = append(uses, KeyUse{Keeper: s.keeper.Name(), Values: n})
 	}
 	for i, r := range rows {
-		uses = append(uses, KeyUse{ID: r.id, Keeper: r.kek, MadeAt: FromMicros(r.made), RetiredAt: FromMicros(r.retired),
+		uses = append(uses, KeyUse{ID: r.id, Keeper: r.kek, CreatedAt: FromMicros(r.made), RetiredAt: FromMicros(r.retired),
 			Newest: i == len(rows)-1, Values: counts[r.id]})
 	}
 	return uses, nil

@@ -151,7 +151,7 @@ func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f executi
 
 // stays tells of a machine that an operation gave back whether the operation leaves a cluster without it.
 func stays(t *db.Tx, o *ledger.Operation, u execution.NodeUpdate) (bool, error) {
-	if !u.Gone || o.Kind == app.OperationDelete {
+	if !u.Deleted || o.Kind == app.OperationDelete {
 		return false, nil
 	}
 	undone, err := ledgerdb.Undone(t, o)

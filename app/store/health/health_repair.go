@@ -68,7 +68,7 @@ func (s *Store) NoteRepair(ctx context.Context, n execution.RepairNote) error {
 		if n.Tell == nil || note == n.Note {
 			return nil
 		}
-		if err := t.Event(app.Event{At: n.Now, Tenant: n.Tenant, Cluster: n.Cluster, Kind: app.EventHealth, Status: string(health.Sick), Message: n.Note}); err != nil {
+		if err := t.Event(app.Event{At: n.Now, Tenant: n.Tenant, Cluster: n.Cluster, Kind: app.EventHealth, Status: string(health.Unhealthy), Message: n.Note}); err != nil {
 			return err
 		}
 		return t.Notice(*n.Tell)

@@ -139,10 +139,10 @@ func (w *NodeWork) apply(u nodeUpdate) {
 	if u.Status != "" {
 		n.Status = u.Status
 	}
-	if u.Machine != nil || u.Gone {
+	if u.Machine != nil || u.Deleted {
 		n.LostAt = time.Time{} // it has a machine that runs, or none that could be lost
 	}
-	if u.Gone && u.stays && !n.Leaving {
+	if u.Deleted && u.stays && !n.Leaving {
 		// The next machine says which key it has: the one that is kept for it, where the provider takes keys, or one of its own.
 		n.Status, n.MachineID, n.Addresses, n.HostKey = app.NodePlanned, "", map[string]string{}, ""
 	}
@@ -196,7 +196,7 @@ func SaveNodes(t *db.Tx, n *NodeSet) error {
 // which may be to make the machine again, under an intent of its own.
 func EndGone(t *db.Tx, n *NodeSet) error {
 	for _, u := range n.updates {
-		if n.Of[u.node] == nil || !u.Gone {
+		if n.Of[u.node] == nil || !u.Deleted {
 			continue
 		}
 		if err := endNode(t, n.now, u.node, u.stays); err != nil {

@@ -51,11 +51,11 @@ const maxSeen = 100
 
 func noteSeen(t *db.Tx, at time.Time, provider, intent string, seen []app.Seen) error {
 	for _, x := range seen[:min(len(seen), maxSeen)] {
-		made, gone := x.MadeAt, int64(0)
+		made, gone := x.CreatedAt, int64(0)
 		if made.IsZero() || made.After(at) {
 			made = at
 		}
-		if x.Gone {
+		if x.Deleted {
 			gone = db.Micros(at)
 		}
 		// What is there again after it was gone costs again.

@@ -149,8 +149,8 @@ func printImages(c *cli.Context, o family.Offers) error {
 	t := cli.NewTable("IMAGE", "DESCRIPTION", "USER", "CREATED")
 	for _, i := range o.Images {
 		made := "-"
-		if !i.MadeAt.IsZero() {
-			made = i.MadeAt.UTC().Format("2006-01-02")
+		if !i.CreatedAt.IsZero() {
+			made = i.CreatedAt.UTC().Format("2006-01-02")
 		}
 		t.Add(i.Image.Image, cli.Dash(i.Description), cli.Dash(i.SSHUser), made)
 	}

@@ -51,8 +51,8 @@ func ManualStepsCommand(c *cli.Context) *cobra.Command {
 
 // manualStepStep names a step, and how many more the answer applies to.
 func manualStepStep(q execution.ManualStep) string {
-	if q.Same > 0 {
-		return fmt.Sprintf("%s +%d", q.Step, q.Same)
+	if q.MoreNodes > 0 {
+		return fmt.Sprintf("%s +%d", q.Step, q.MoreNodes)
 	}
 	return q.Step
 }

@@ -92,7 +92,7 @@ func tellBackup(c *cli.Context, to string, taken backup.Result, size int64) erro
 		return nil
 	}
 	if c.JSON() {
-		return c.PrintJSON(map[string]any{"file": to, "bytes": size, "rows": rows, "migration": taken.Head.Migration, "made_at": taken.Head.MadeAt, "resources": taken.Head.Resources, "missing": taken.Missing})
+		return c.PrintJSON(map[string]any{"file": to, "bytes": size, "rows": rows, "migration": taken.Head.Migration, "created_at": taken.Head.CreatedAt, "resources": taken.Head.Resources, "missing": taken.Missing})
 	}
 	_, err := fmt.Fprintf(c.Stdout, "Wrote %s: %s, %s from %s. The secret key isn't in the backup; keep a copy of it elsewhere.\n", to, humanize.Bytes(size), humanize.Count(rows, "row"), humanize.Count(len(taken.Head.Tables), "table"))
 	return err

@@ -111,7 +111,7 @@ func checkBackup(ctx context.Context, c *cli.Context, from string, unproven bool
 		what = "Complete but unauthenticated"
 	}
 	_, err = fmt.Fprintf(c.Stdout, "%s backup of installation %s, created %s by Muster %s on %s (migration %d), with %s, %s and %s.\n", what, head.Installation,
-		head.MadeAt.Format(time.RFC3339), head.Version, head.Database, head.Migration, humanize.Count(m.Rows["clusters"], "cluster"), humanize.Count(m.Rows["operations"], "operation"), humanize.Count(m.Rows["users"], "account"))
+		head.CreatedAt.Format(time.RFC3339), head.Version, head.Database, head.Migration, humanize.Count(m.Rows["clusters"], "cluster"), humanize.Count(m.Rows["operations"], "operation"), humanize.Count(m.Rows["users"], "account"))
 	return err
 }
 
@@ -167,7 +167,7 @@ func afterRestore(ctx context.Context, where string, keeper keyKeeper, blobs int
 	}
 	defer s.Close()
 	if err := s.AddAuditEntry(ctx, app.AuditEntry{Tenant: app.DefaultTenant, At: time.Now(), Who: "operator", Via: "cli", Act: "installation.restore", Object: head.Installation,
-		Detail: fmt.Sprintf(`{"after":{"made_at":%q,"version":%q}}`, head.MadeAt.Format(time.RFC3339), head.Version)}); err != nil {
+		Detail: fmt.Sprintf(`{"after":{"created_at":%q,"version":%q}}`, head.CreatedAt.Format(time.RFC3339), head.Version)}); err != nil {
 		return 0, nil, err
 	}
 	snapshot, err := db.OpenSnapshot(ctx, where)
@@ -199,9 +199,9 @@ func tellRestore(c *cli.Context, where string, head backup.Head, out db.Outcome,
 		where = abs
 	}
 	if c.JSON() {
-		return c.PrintJSON(map[string]any{"database": where, "made_at": head.MadeAt, "restored": out, "missing_contents": missing, "wrong": wrong})
+		return c.PrintJSON(map[string]any{"database": where, "created_at": head.CreatedAt, "restored": out, "missing_contents": missing, "wrong": wrong})
 	}
-	fmt.Fprintf(c.Stdout, "Restored installation %s to %s: %s for %s, from a backup created %s.\n", head.Installation, where, humanize.Count(out.Rows, "row"), humanize.Count(out.Clusters, "live cluster"), humanize.Ago(time.Now(), head.MadeAt))
+	fmt.Fprintf(c.Stdout, "Restored installation %s to %s: %s for %s, from a backup created %s.\n", head.Installation, where, humanize.Count(out.Rows, "row"), humanize.Count(out.Clusters, "live cluster"), humanize.Ago(time.Now(), head.CreatedAt))
 	if n := len(out.Migrated); n > 0 {
 		fmt.Fprintf(c.Stdout, "Ran %s.\n", humanize.Count(n, "migration"))
 	}

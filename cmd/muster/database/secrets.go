@@ -92,8 +92,8 @@ func secretsStatusCommand(c *cli.Context) *cobra.Command {
 				case !u.RetiredAt.IsZero() && u.Values == 0:
 					state = "retired"
 				}
-				if !u.MadeAt.IsZero() {
-					age = humanize.Duration(time.Since(u.MadeAt))
+				if !u.CreatedAt.IsZero() {
+					age = humanize.Duration(time.Since(u.CreatedAt))
 				}
 				id := fmt.Sprint(u.ID)
 				if u.ID == 0 {

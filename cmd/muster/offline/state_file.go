@@ -34,8 +34,8 @@ type stateFile struct {
 // stateNode is a node in one of the formats. Removed or deleted nodes are ignored.
 type stateNode struct {
 	layout.ExistingNode
-	Gone   bool           `json:"gone"`
-	Status app.NodeStatus `json:"status"`
+	Deleted bool           `json:"deleted"`
+	Status  app.NodeStatus `json:"status"`
 }
 
 // maxStateNodes is the maximum number of nodes in a file's groups.
@@ -146,7 +146,7 @@ func named(all []stateNode) (nodes []layout.ExistingNode, err error) {
 	seen := map[string]int{}
 	for i, n := range all {
 		at := fmt.Sprintf("nodes[%d]", i)
-		if n.Gone || n.Status == app.NodeDeleted {
+		if n.Deleted || n.Status == app.NodeDeleted {
 			continue
 		}
 		if err := checkNode(at, &n.ExistingNode); err != nil {

@@ -360,7 +360,7 @@ func (s *Server) lead(ctx context.Context) {
 		(&upkeep.Sweeper{Sweep: s.Services.Resource.SweepResources, Log: s.Log, Meter: s.metrics}).Run(ctx)
 	})
 	wg.Go(func() {
-		(&upkeep.AutoRepairer{Repair: s.Services.Execution.Health.RepairSick, Log: s.Log, Meter: s.metrics}).Run(ctx)
+		(&upkeep.AutoRepairer{Repair: s.Services.Execution.Health.RepairUnhealthy, Log: s.Log, Meter: s.metrics}).Run(ctx)
 	})
 	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
 	wg.Go(func() { s.callbacks(rand.Text()).Run(ctx) })

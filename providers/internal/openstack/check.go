@@ -223,7 +223,7 @@ func Offers(ctx context.Context, s *Session, byID bool) (family.Offers, error) {
 		}
 	}
 	for name, i := range newest {
-		offer := family.ImageOffer{Image: template.Image{Image: name}, MadeAt: i.CreatedAt}
+		offer := family.ImageOffer{Image: template.Image{Image: name}, CreatedAt: i.CreatedAt}
 		for _, about := range []string{"os_distro", "os_version", "architecture"} {
 			if text, ok := i.Properties[about].(string); ok {
 				offer.Description = strings.TrimSpace(offer.Description + " " + text)

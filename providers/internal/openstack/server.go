@@ -90,7 +90,7 @@ func (s *Server) gone() bool { return s.Status == "DELETED" || s.Status == "SOFT
 
 // Machine returns the server in the family's words. Networks are the names of those that it is on, the first one first, where that is known.
 func (s *Server) Machine(networks []string) family.Machine {
-	m := family.Machine{ID: s.ID, Hostname: s.Name, Tags: s.Tags(), OwnRoot: true, Zone: s.AvailabilityZone, MadeAt: s.Created, State: s.state(), Addresses: s.addresses(networks)}
+	m := family.Machine{ID: s.ID, Hostname: s.Name, Tags: s.Tags(), OwnRoot: true, Zone: s.AvailabilityZone, CreatedAt: s.Created, State: s.state(), Addresses: s.addresses(networks)}
 	m.Note = "OpenStack server, " + s.Status
 	if said := Plain(s.Fault.Message); said != "" {
 		m.Note += ": " + said

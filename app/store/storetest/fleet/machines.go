@@ -60,8 +60,8 @@ func (t *storeTest) receipts() {
 	t.Create("web", 1)
 	c := t.Claim("w")
 	made := t.Clock.Now().Add(-time.Second)
-	seen := []app.Seen{{Kind: fleet.ResourceMachine, ID: "m-n1", Zone: "a", Price: 0.5, MadeAt: made},
-		{Kind: fleet.ResourceMachine, ID: "twin", Price: 0.5, Gone: true}}
+	seen := []app.Seen{{Kind: fleet.ResourceMachine, ID: "m-n1", Zone: "a", Price: 0.5, CreatedAt: made},
+		{Kind: fleet.ResourceMachine, ID: "twin", Price: 0.5, Deleted: true}}
 	_, err := t.End("w", execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Seen: seen,
 		Node: &execution.NodeUpdate{Status: app.NodeCreated, Machine: &family.Machine{ID: "m-n1"}}})
 	t.Must(err)

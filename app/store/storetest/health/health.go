@@ -210,10 +210,10 @@ func (t *storeTest) healthFound() {
 	}{
 		{nil, "healthy", ""},
 		{[]string{"n2 web"}, "healthy n2 healthy [web: no answer]", ""},
-		{[]string{"n2 web"}, "sick n2 sick [web: no answer]", ""},
-		{[]string{"n2 web", "n3 away"}, "sick n2 sick [web: no answer] n3 healthy [it does not answer]", "true 3 1 3 1 0 0 0 2"},
+		{[]string{"n2 web"}, "unhealthy n2 unhealthy [web: no answer]", ""},
+		{[]string{"n2 web", "n3 away"}, "unhealthy n2 unhealthy [web: no answer] n3 healthy [it does not answer]", "true 3 1 3 1 0 0 0 2"},
 		{[]string{"n3 away"}, "healthy n3 healthy [it does not answer]", ""},
-		{[]string{"n3 away"}, "sick n3 unreachable [it does not answer]", ""},
+		{[]string{"n3 away"}, "unhealthy n3 unreachable [it does not answer]", ""},
 		{nil, "healthy", ""},
 	} {
 		if got := nodes(t.goRound(id, step.found...)); got != step.want {
@@ -234,7 +234,7 @@ func (t *storeTest) healthFound() {
 			told = append(told, e.Node+"="+e.Status)
 		}
 	}
-	if got := strings.Join(told, " "); got != "n2=sick =sick n2=healthy =healthy n3=unreachable =sick n3=healthy =healthy" {
+	if got := strings.Join(told, " "); got != "n2=unhealthy =unhealthy n2=healthy =healthy n3=unreachable =unhealthy n3=healthy =healthy" {
 		t.Errorf("events: %s", got)
 	}
 

@@ -135,7 +135,7 @@ func (t *T) Finish(c *execution.ClaimedStep, chain bool) *execution.ClaimedStep 
 		f.Node = &execution.NodeUpdate{Status: app.NodeCreated, Machine: &family.Machine{ID: "m-" + c.Node.Name,
 			Addresses: map[string]string{app.AddressAccess: "10.0.0.1"}}}
 	case app.ActionDelete:
-		f.Node = &execution.NodeUpdate{Status: app.NodeDeleted, Gone: true}
+		f.Node = &execution.NodeUpdate{Status: app.NodeDeleted, Deleted: true}
 	}
 	next, err := t.End(c.Step.Worker, f)
 	t.Must(err)

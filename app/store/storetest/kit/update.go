@@ -109,9 +109,9 @@ func (t *T) Confirm(c *execution.ClaimedStep, chain bool) *execution.ClaimedStep
 	case app.ActionConfirm:
 		f.Node = &execution.NodeUpdate{Status: app.NodeReady, Machine: &family.Machine{ID: c.Node.MachineID, Addresses: map[string]string{app.AddressBind: "at " + c.Node.MachineID}}}
 	case app.ActionDelete:
-		f.Node = &execution.NodeUpdate{Status: app.NodeDeleted, Gone: true}
+		f.Node = &execution.NodeUpdate{Status: app.NodeDeleted, Deleted: true}
 		if c.Node.MachineID != "" {
-			f.Seen = []app.Seen{{Kind: fleet.ResourceMachine, ID: c.Node.MachineID, Gone: true}}
+			f.Seen = []app.Seen{{Kind: fleet.ResourceMachine, ID: c.Node.MachineID, Deleted: true}}
 		}
 	}
 	next, err := t.End(c.Step.Worker, f)

@@ -205,7 +205,7 @@ func (t *moneyTest) budget() {
 	used(47)
 	for i := 1; i <= 4; i++ {
 		t.Must(t.Store.NoteResources(t.Ctx, "cloud", fmt.Sprintf("%s-a-n%d", kit.Tenant, i), t.Clock.Now(),
-			[]app.Seen{{Kind: fleet.ResourceMachine, ID: fmt.Sprint("m", i), Price: 0.5, MadeAt: t.Clock.Now()}}))
+			[]app.Seen{{Kind: fleet.ResourceMachine, ID: fmt.Sprint("m", i), Price: 0.5, CreatedAt: t.Clock.Now()}}))
 	}
 	t.Clock.Move(6 * time.Hour)
 	used(12 + 2*17.5)
@@ -319,7 +319,7 @@ func (t *moneyTest) told() {
 	// Machines that outlive their lease are found by looking.
 	for i := 1; i <= 6; i++ {
 		t.Must(t.Store.NoteResources(t.Ctx, "cloud", fmt.Sprintf("%s-a-n%d", kit.Tenant, i), t.Clock.Now(),
-			[]app.Seen{{Kind: fleet.ResourceMachine, ID: fmt.Sprint("m", i), Price: 0.5, MadeAt: t.Clock.Now()}}))
+			[]app.Seen{{Kind: fleet.ResourceMachine, ID: fmt.Sprint("m", i), Price: 0.5, CreatedAt: t.Clock.Now()}}))
 	}
 	t.Clock.Move(40 * time.Hour)
 	n, err := t.Store.NotifyBudgets(t.Ctx, t.Clock.Now())

@@ -185,7 +185,7 @@ func (t *moneyTest) storm() {
 						f := execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now()}
 						switch {
 						case c.Step.Action == app.ActionDelete:
-							f.Node = &execution.NodeUpdate{Status: app.NodeDeleted, Gone: true}
+							f.Node = &execution.NodeUpdate{Status: app.NodeDeleted, Deleted: true}
 						case random.IntN(5) == 0:
 							f.Err = &app.Error{Code: app.EScript, Message: "it broke"}
 						case c.Step.Action == app.ActionCreate:

@@ -40,10 +40,10 @@ func (t *moneyTest) machines(random *rand.Rand) (all []stood) {
 				usage.ByProvider: n.Cluster.Provider, usage.ByHardware: "small", usage.ByCluster: n.Cluster.ID}}
 			m.made = begin.Add(time.Duration(random.Int64N(int64(days * 24 * time.Hour)))).Truncate(time.Microsecond)
 			lived := time.Duration(random.Int64N(int64(time.Duration(1+random.IntN(60)*random.IntN(24)) * time.Hour))).Truncate(time.Microsecond)
-			seen := app.Seen{Kind: fleet.ResourceMachine, ID: "m-" + node.Intent, Price: m.price, MadeAt: m.made}
+			seen := app.Seen{Kind: fleet.ResourceMachine, ID: "m-" + node.Intent, Price: m.price, CreatedAt: m.made}
 			t.Must(t.Store.NoteResources(t.Ctx, n.Cluster.Provider, node.Intent, m.made, []app.Seen{seen}))
 			if end := m.made.Add(lived); end.Before(begin.Add(days * 24 * time.Hour)) {
-				m.gone, seen.Gone = end, true
+				m.gone, seen.Deleted = end, true
 				t.Must(t.Store.NoteResources(t.Ctx, n.Cluster.Provider, node.Intent, m.gone, []app.Seen{seen}))
 			}
 			all = append(all, m)
