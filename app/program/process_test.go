@@ -22,6 +22,7 @@ type life struct {
 	*Process
 	lines, logs []string
 	why         error
+	up          chan struct{} // receives once the script has written "up", which isn't in lines
 }
 
 func begin(t *testing.T, script string, times Times, refuse string) *life {
@@ -30,7 +31,7 @@ func begin(t *testing.T, script string, times Times, refuse string) *life {
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l := &life{}
+	l := &life{up: make(chan struct{}, 1)}
 	handler := func(p *Process) Handler {
 		if p.PID == 0 {
 			t.Error("the handler does not learn which process it is")
@@ -39,6 +40,10 @@ func begin(t *testing.T, script string, times Times, refuse string) *life {
 			Line: func(line []byte) error {
 				if string(line) == refuse {
 					return errors.New("refused")
+				}
+				if string(line) == "up" {
+					l.up <- struct{}{}
+					return nil
 				}
 				l.lines = append(l.lines, string(line))
 				return nil
@@ -80,8 +85,8 @@ func TestProcess(t *testing.T) {
 	}{
 		"answers until its input ends":  {script: `while read -r l; do echo "$A $l"; done; echo end; echo`, times: patient, lines: "b one,end", why: "exit status 0"},
 		"fails":                         {script: `read -r l; exit 3`, times: patient, why: "exit status 3"},
-		"does not end with its input":   {script: `trap 'echo asked; exit 0' TERM; while :; do sleep 0.01; done`, times: Times{hangs, 10 * time.Millisecond, hangs}, lines: "asked", why: "exit status 0"},
-		"does not end when it is asked": {script: `trap '' TERM; sleep 1000 & wait; while :; do sleep 1; done`, times: short, why: "killed"},
+		"does not end with its input":   {script: `trap 'echo asked; exit 0' TERM; echo up; while :; do sleep 0.01; done`, times: Times{hangs, 10 * time.Millisecond, hangs}, lines: "asked", why: "exit status 0"},
+		"does not end when it is asked": {script: `trap '' TERM; echo up; sleep 1000 & wait; while :; do sleep 1; done`, times: short, why: "killed"},
 		"is killed":                     {script: `trap '' TERM; echo up; sleep 1000`, times: patient, kill: true, why: "killed"},
 		"writes what is refused":        {script: `echo a; echo b; trap '' TERM; sleep 1000`, refuse: "b", times: patient, lines: "a", why: "refused"},
 		"closes its output":             {script: `exec >&-; trap '' TERM; sleep 1000`, times: patient, why: "closed its output"},
@@ -90,6 +95,13 @@ func TestProcess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := begin(t, tc.script, tc.times, tc.refuse)
+			if strings.Contains(tc.script, "echo up") { // before that, a signal ends it
+				select {
+				case <-l.up:
+				case <-time.After(hangs):
+					t.Fatal("the script doesn't begin")
+				}
+			}
 			switch {
 			case tc.kill:
 				l.Kill()

@@ -84,12 +84,16 @@ func operationHookText(h webhook.Endpoint) string {
 	if h.When == template.HookTemplate {
 		return "by templates"
 	}
+	phase := string(h.When)
+	if h.When == template.HookFailure {
+		phase = "failure of"
+	}
 	if len(h.Operations) == 0 {
-		return string(h.When) + " all operations"
+		return phase + " all operations"
 	}
 	var kinds []string
 	for _, k := range h.Operations {
 		kinds = append(kinds, k.Text())
 	}
-	return string(h.When) + " " + strings.Join(kinds, ", ")
+	return phase + " " + strings.Join(kinds, ", ")
 }
