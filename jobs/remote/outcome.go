@@ -247,7 +247,9 @@ func (r *running) kill(ctx context.Context) {
 	if r.lifeline {
 		grace = r.conn.set.killAfter
 	}
-	if r.over(grace) {
+	// Without a lifeline nothing on the node sees to what the command has started: a child that ignores the signal, or had just been forked
+	// and lost it, survives the command.
+	if r.over(grace) && (r.lifeline || r.pid.Load() == 0) {
 		return
 	}
 	late := time.NewTimer(r.conn.set.killAfter)

@@ -216,7 +216,7 @@ func TestRunCancelKills(t *testing.T) {
 		"none": func() io.Reader { return nil }, "sized": func() io.Reader { return strings.NewReader("x") },
 		"stream": func() io.Reader { return iotaReader("x") },
 	} {
-		for kind, trap := range map[string]string{"willing": "", "stubborn": `trap "" TERM HUP; `} {
+		for kind, traps := range map[string][2]string{"willing": {}, "stubborn": {`trap "" TERM HUP; `}, "willing with a stubborn child": {"", `trap "" TERM HUP; `}} {
 			if kind == "stubborn" && (testing.Short() || name == "sized") {
 				continue // each takes as long as the patience of a node, 5 s
 			}
@@ -228,7 +228,7 @@ func TestRunCancelKills(t *testing.T) {
 					done := make(chan error, 1)
 					go func() {
 						_, err := c.Run(ctx, family.Command{
-							Line:  trap + "echo $$ >>" + file + "; sh -c 'echo $$ >>" + file + "; sleep 1000; true' & sleep 1000; true",
+							Line:  traps[0] + "echo $$ >>" + file + "; sh -c '" + traps[1] + "echo $$ >>" + file + "; sleep 1000; true' & sleep 1000; true",
 							Stdin: in(),
 						}, nil)
 						done <- err

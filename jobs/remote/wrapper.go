@@ -311,7 +311,11 @@ func (r *running) killer() string {
 	if r.once {
 		clean = stateRoot + `for f in "$d/.claims/"` + humanize.ShellQuote(r.claim.Place) + "/s.*." + strings.TrimPrefix(r.token, tokenPrefix) + `.*; do [ ! -s "$f" ] || true >"$f"; done; `
 	}
-	return "kill -TERM -" + p + " 2>/dev/null || kill -TERM " + p + "; " +
+	ended := ""
+	if r.code >= 0 || r.reqs == nil { // the command itself has, and perhaps all of its group
+		ended = "kill -0 -" + p + " 2>/dev/null || exit 0; "
+	}
+	return ended + "kill -TERM -" + p + " 2>/dev/null || kill -TERM " + p + "; " +
 		"for i in 1 2 3 4 5; do kill -0 -" + p + " 2>/dev/null || break; sleep 0.2 2>/dev/null || sleep 1; done; " + clean +
 		"kill -KILL -" + p + " 2>/dev/null || kill -KILL " + p
 }

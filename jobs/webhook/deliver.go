@@ -161,7 +161,7 @@ func (d *Deliverer) deliver(ctx context.Context, one webhook.DueDelivery) {
 			}
 		}
 		if err.Reason == "gone" {
-			e.Stop = "The receiver responded 410 Deleted: it no longer wants notifications."
+			e.Stop = "The receiver responded 410 Gone: it no longer wants notifications."
 		}
 	}
 	d.write(ctx, e)

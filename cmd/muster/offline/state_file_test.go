@@ -36,7 +36,7 @@ func TestStateFile(t *testing.T) {
 		},
 		"the answer of solve --from": {
 			`{"nodes":[{"name":"n1","hardware":"big","image":"host","services":["db"],"added":["db"]},
-			           {"name":"n2","hardware":"big","image":"host","services":["db"],"gone":true}],"touched":2,"cost_per_hour":1}`,
+			           {"name":"n2","hardware":"big","image":"host","services":["db"],"deleted":true}],"touched":2,"cost_per_hour":1}`,
 			existing{Nodes: []layout.ExistingNode{node("n1", "big", "db")}},
 		},
 		"a list":              {" \n[{\"name\":\"a\",\"hardware\":\"big\",\"image\":\"host\",\"services\":[\"x\"]}]\n", existing{Nodes: []layout.ExistingNode{node("a", "big", "x")}}},
@@ -82,7 +82,7 @@ func TestStateFileErrorsHavePositions(t *testing.T) {
 func FuzzStateFile(f *testing.F) {
 	f.Add([]byte(`{"layout":[{"count":1,"hardware":"big","image":"host","services":["db"]}]}`))
 	f.Add([]byte(`[{"name":"a","hardware":"big","image":"host","services":["x"]}]`))
-	f.Add([]byte(`{"nodes":[{"name":"n1","gone":true}]`))
+	f.Add([]byte(`{"nodes":[{"name":"n1","deleted":true}]`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := parseState(b)
 		if err != nil && err.Error() == "" {
