@@ -225,7 +225,7 @@ func TestWebSiteWorks(t *testing.T) {
 			nodes[0].run("app", app.ActionStop)
 		}
 		status, page := get(t, lb.url("CONFIG_LB_PORT", "/"))
-		if status != 200 || !strings.Contains(page, "does not answer") || !strings.Contains(page, "web1-n2.local") {
+		if status != 200 || !strings.Contains(page, "not responding") || !strings.Contains(page, "web1-n2.local") {
 			t.Errorf("with one server down the page still names the others: %d\n%s", status, page)
 		}
 		for range 3 {
