@@ -54,7 +54,7 @@ var fileUses = map[string][2]string{
 	// What Muster reads again.
 	"cluster.Spec": {`page "/clusters/$id/spec" >f; muster cluster export web --format json | jq -S . | cmp - <(jq -S . f); muster cluster create copied -f f --preview >/dev/null && echo read`, "read\n"},
 	"cluster.clusterExportCommand": {`muster cluster export web >f.yaml; muster cluster create again -f f.yaml --wait >/dev/null; cmp <(muster cluster export web --format json | jq -S .) <(muster cluster export again --format json | jq -S '.name = "web"')
-		muster cluster delete again --yes --wait >/dev/null; muster cluster receipt again --format json | jq '.left, (.resources | length)'; muster cluster receipt again | grep -c ', 0 left'`, "0\n3\n1\n"},
+		muster cluster delete again --yes --wait >/dev/null; muster cluster receipt again --format json | jq '.remaining, (.resources | length)'; muster cluster receipt again | grep -c ', 0 left'`, "0\n3\n1\n"},
 	"catalog.Export": {`page /admin/catalog/export >own.zip; page "/admin/catalog/export?all=true" >all.zip; unzip -tqq own.zip; unzip -qd own own.zip; unzip -qd all all.zip
 		ls own; muster catalog diff -f own >/dev/null; muster catalog lint all | grep -c ' 0 errors'`, "template\n1\n"},
 	"catalog.catalogExportCommand": {`muster catalog export own >/dev/null; muster catalog export >f.yaml; for f in own f.yaml; do muster catalog diff -f $f >/dev/null && echo same; done`, "same\nsame\n"},

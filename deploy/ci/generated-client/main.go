@@ -124,7 +124,7 @@ func drive(ctx context.Context, site, token string) error {
 	if receipt.JSON200 == nil {
 		return answer("receipt", receipt.HTTPResponse, receipt.Body)
 	}
-	fmt.Printf("deleted: %s is %s, %d machines left\n", v.Name, v.Status, receipt.JSON200.Left)
+	fmt.Printf("deleted: %s is %s, %d machines left\n", v.Name, v.Status, receipt.JSON200.Remaining)
 	return nil
 }
 
