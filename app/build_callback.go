@@ -32,7 +32,7 @@ type BuildNews struct {
 	HookID  string        `json:"-"`                // the hook's, below which the build is looked at with its token
 }
 
-// Told reports whether builds get a callback for a state.
-func (s BuildState) Told() bool {
+// HasCallback reports whether builds get a callback for a state.
+func (s BuildState) HasCallback() bool {
 	return s == BuildReady || s == BuildRefused || s == BuildFailed || s == BuildOver
 }

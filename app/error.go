@@ -68,7 +68,7 @@ func (e *Error) Error() string {
 
 // Cause is the text of the cause, "" where there is none or the message says it already.
 func (e *Error) Cause() string {
-	if _, told := e.Err.(quiet); e.Err == nil || told { //nolint:errorlint // a quiet cause deeper in the chain has text of its own around it
+	if _, reported := e.Err.(quiet); e.Err == nil || reported { //nolint:errorlint // a quiet cause deeper in the chain has text of its own around it
 		return ""
 	}
 	return e.Err.Error()

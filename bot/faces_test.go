@@ -38,14 +38,14 @@ func newFakeChat(cards int) *fakeChat {
 }
 
 func (h *fakeChat) ChatShown(ctx context.Context, c chat.Card) error {
-	if c.Status.Ended() && c.Told == c.Shown {
+	if c.Status.Ended() && c.ThreadState == c.Shown {
 		return h.DropCard(ctx, c.ID)
 	}
 	h.fakeCards.mu.Lock()
 	defer h.fakeCards.mu.Unlock()
 	for i := range h.cards {
 		if o := &h.cards[i]; o.ID == c.ID {
-			o.Channel, o.Message, o.Shown, o.ShownAt, o.Thread, o.Told = c.Channel, c.Message, c.Shown, c.ShownAt, c.Thread, c.Told
+			o.Channel, o.Message, o.Shown, o.ShownAt, o.Thread, o.ThreadState = c.Channel, c.Message, c.Shown, c.ShownAt, c.Thread, c.ThreadState
 		}
 	}
 	return nil

@@ -58,10 +58,10 @@ func TestWhatEachRoleSeesOfARequest(t *testing.T) {
 				t.Errorf("it says\n%s\nwithout %q", a.text(), c.says)
 			}
 			// A direct message and the form of a button show the same as the command does.
-			told := b.notices.message(t.Context(), b.request(ada, s.actor), app.Notice{Kind: app.NoticeApproval, Title: "x", Act: app.RequestSubject(9), ActionName: "Confirm", Request: 9})
-			send(told)
-			if !slices.EqualFunc(told.Buttons, a.Buttons, func(x, y Button) bool { return x.Name == y.Name && x.Value == y.Value }) {
-				t.Errorf("a message offers %+v, the command %+v", told.Buttons, a.Buttons)
+			notified := b.notices.message(t.Context(), b.request(ada, s.actor), app.Notice{Kind: app.NoticeApproval, Title: "x", Act: app.RequestSubject(9), ActionName: "Confirm", Request: 9})
+			send(notified)
+			if !slices.EqualFunc(notified.Buttons, a.Buttons, func(x, y Button) bool { return x.Name == y.Name && x.Value == y.Value }) {
+				t.Errorf("a message offers %+v, the command %+v", notified.Buttons, a.Buttons)
 			}
 			var did []string
 			for _, button := range a.Buttons {

@@ -30,16 +30,16 @@ type Details interface {
 
 // cardSource shows operations' progress.
 type cardSource struct {
-	updater *Updater
-	threads Threads // nil: none
-	details Details
-	shown   map[int64]chat.Card // what the chat shows, even if recording it failed
-	told    map[int64]time.Time // when the thread was updated
-	pauses  pauses
+	updater  *Updater
+	threads  Threads // nil: none
+	details  Details
+	shown    map[int64]chat.Card // what the chat shows, even if recording it failed
+	notified map[int64]time.Time // when the thread was updated
+	pauses   pauses
 }
 
 func newCardSource(b *Updater) *cardSource {
-	s := &cardSource{updater: b, shown: map[int64]chat.Card{}, told: map[int64]time.Time{}, pauses: pauses{}}
+	s := &cardSource{updater: b, shown: map[int64]chat.Card{}, notified: map[int64]time.Time{}, pauses: pauses{}}
 	if threads, can := b.Poster.(Threads); can && b.Details != nil {
 		s.threads, s.details = threads, b.Details
 	}
@@ -59,7 +59,7 @@ func (s *cardSource) Next(ctx context.Context, now time.Time) (best *Show, soon 
 		}
 		soon = true
 		if had, ok := s.shown[c.ID]; ok {
-			c.Channel, c.Message, c.Shown, c.ShownAt, c.Thread, c.Told = had.Channel, had.Message, had.Shown, had.ShownAt, had.Thread, had.Told
+			c.Channel, c.Message, c.Shown, c.ShownAt, c.Thread, c.ThreadState = had.Channel, had.Message, had.Shown, had.ShownAt, had.Thread, had.ThreadState
 		}
 		show := s.show(ctx, c, now)
 		if show != nil && (best == nil || show.Urgency > best.Urgency || show.Urgency == best.Urgency && show.Since.Before(best.Since)) {
@@ -73,7 +73,7 @@ func (s *cardSource) Next(ctx context.Context, now time.Time) (best *Show, soon 
 func (s *cardSource) show(ctx context.Context, c chat.Card, now time.Time) *Show {
 	state, name := c.State(), strconv.FormatInt(c.ID, 10)
 	current := c.Message != "" && c.Shown == state
-	detailed := s.threads == nil || c.Told == state
+	detailed := s.threads == nil || c.ThreadState == state
 	ended := c.Status.Ended()
 	switch {
 	case !s.pauses.over(name, now):
@@ -90,14 +90,14 @@ func (s *cardSource) show(ctx context.Context, c chat.Card, now time.Time) *Show
 		}
 		return &Show{Urgency: urgency, Since: c.ShownAt, Do: func(ctx context.Context) error { return s.postpone(ctx, c, s.edit(ctx, c)) }}
 	}
-	tell := &Show{Urgency: urgentDetails, Since: s.told[c.ID], Do: func(ctx context.Context) error { return s.postpone(ctx, c, s.tell(ctx, c)) }}
+	tell := &Show{Urgency: urgentDetails, Since: s.notified[c.ID], Do: func(ctx context.Context) error { return s.postpone(ctx, c, s.tell(ctx, c)) }}
 	switch {
 	case detailed:
 		return nil
 	case current && ended: // the last update; it takes turns with running cards
 		tell.Urgency, tell.Since = urgentRunning, c.ShownAt
 		return tell
-	case now.Sub(s.told[c.ID]) >= threadEvery:
+	case now.Sub(s.notified[c.ID]) >= threadEvery:
 		return tell
 	}
 	return nil
@@ -112,7 +112,7 @@ func (s *cardSource) forget(list []chat.Card) {
 	for id := range s.shown {
 		if !known[id] {
 			delete(s.shown, id)
-			delete(s.told, id)
+			delete(s.notified, id)
 		}
 	}
 	s.pauses.keep(names)
@@ -146,7 +146,7 @@ func (s *cardSource) edit(ctx context.Context, c chat.Card) error {
 	}
 	c.Shown, c.ShownAt = c.State(), b.Now()
 	if s.threads == nil {
-		c.Told = c.Shown
+		c.ThreadState = c.Shown
 	}
 	s.note(ctx, c)
 	return nil
@@ -169,8 +169,8 @@ func (s *cardSource) tell(ctx context.Context, c chat.Card) error {
 	if err != nil && app.CodeOf(err) != app.ENotFound {
 		return err
 	}
-	c.Told = c.State()
-	s.told[c.ID] = s.updater.Now()
+	c.ThreadState = c.State()
+	s.notified[c.ID] = s.updater.Now()
 	s.note(ctx, c)
 	return nil
 }

@@ -120,7 +120,7 @@ func TestCancelReachesAWorkerOverHTTPSAtOnce(t *testing.T) {
 	signal, stop := settled(t, seen, w, r)
 	defer stop()
 	other, server := worker("t2")
-	notTold, stopOther := settled(t, seen, other, server)
+	notSignalled, stopOther := settled(t, seen, other, server)
 	defer stopOther()
 	seen.all.Store(0)
 	for i, name := range []string{"one", "two", "three"} { // the later ones may come while no one waits
@@ -129,7 +129,7 @@ func TestCancelReachesAWorkerOverHTTPSAtOnce(t *testing.T) {
 			t.Fatalf("cancel %d didn't arrive", i+1)
 		}
 	}
-	if isSignalled(notTold, 0) {
+	if isSignalled(notSignalled, 0) {
 		t.Error("a worker of another tenant was woken")
 	}
 	if n := seen.most.Load(); n > 2 {

@@ -42,7 +42,7 @@ func TestAnswersAreKeptForThoseWhoMayAsk(t *testing.T) {
 	again := func(label string, want int) {
 		t.Helper()
 		a := create(label)
-		if told := a.body == first.body; a.status != want || told != (want == first.status) {
+		if reported := a.body == first.body; a.status != want || reported != (want == first.status) {
 			t.Errorf("with the scopes of %q the answer is %d: %s", label, a.status, a.body)
 		}
 	}

@@ -17,10 +17,10 @@ import (
 // fakeWebhooks is a fake Muster with hooks and notifications in memory.
 type fakeWebhooks struct {
 	*fake
-	hooks   []webhook.Endpoint
-	sent    map[string][]webhook.Delivery
-	told    []app.Notice
-	changes []webhook.EndpointRequest
+	hooks    []webhook.Endpoint
+	sent     map[string][]webhook.Delivery
+	reported []app.Notice
+	changes  []webhook.EndpointRequest
 }
 
 func (f *fakeWebhooks) ActorOfToken(ctx context.Context, token, from string) (app.Actor, error) {
@@ -125,7 +125,7 @@ func (f *fakeWebhooks) Redeliver(_ context.Context, a app.Actor, hook string, id
 }
 
 func (f *fakeWebhooks) Notices(_ context.Context, a app.Actor, before int64, limit int) (list []app.Notice, err error) {
-	for _, n := range f.told {
+	for _, n := range f.reported {
 		if (before == 0 || n.ID < before) && len(list) < limit && (a.May("Hooks") || slices.Contains(n.Users, a.User)) {
 			list = append(list, n)
 		}
@@ -165,7 +165,7 @@ func hooksAt(t *testing.T, user string) (*testSite, *fakeWebhooks) {
 		if i == 4 {
 			n.About, n.Act, n.ActionName = app.Subject{Kind: app.SubjectAddress, ID: "https://evil.example.com"}, app.ParseSubject("//evil.example.com"), "Win"
 		}
-		f.told = append(f.told, n)
+		f.reported = append(f.reported, n)
 	}
 	return s, f
 }

@@ -37,7 +37,7 @@ type Budget interface {
 // listener is a power that a Budget may have: to be notified how calls ended, with nil or with an error that has a code. Without it,
 // no one is notified.
 type listener interface {
-	Told(account string, err error)
+	CallEnded(account string, err error)
 }
 
 // unlimited is no budget at all.
@@ -317,7 +317,7 @@ func (g *guarded) notify(err error) {
 		if app.CodeOf(err) == app.ENotFound {
 			err = nil
 		}
-		l.Told(g.name, err)
+		l.CallEnded(g.name, err)
 	}
 }
 

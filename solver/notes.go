@@ -199,13 +199,13 @@ func (n *noter) together(groups [][]string) (out [][]string) {
 			out = append(out, g)
 		}
 	}
-	cliques, told := request.ExclusiveGroups(pairs), map[int]bool{}
+	cliques, reported := request.ExclusiveGroups(pairs), map[int]bool{}
 	for _, pair := range pairs {
 		g, in := cliques[strings.Join(pair, " ")]
 		if !in {
 			out = append(out, pair)
-		} else if !told[g.Number] {
-			told[g.Number] = true
+		} else if !reported[g.Number] {
+			reported[g.Number] = true
 			out = append(out, g.Services)
 		}
 	}

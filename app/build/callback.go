@@ -161,7 +161,7 @@ func (a *Hooks) checkCallback(r Rule) error {
 
 // toldOf returns what is to be notified of a build that has moved; nil for nothing.
 func (a *Reconciler) toldOf(ctx context.Context, was DueBuild, b Build, now time.Time) (*app.BuildNews, error) {
-	if (b.Callback == nil || b.Callback.URL == "") && !was.Of.Statuses || b.State == was.State || !b.State.Told() {
+	if (b.Callback == nil || b.Callback.URL == "") && !was.Of.Statuses || b.State == was.State || !b.State.HasCallback() {
 		return nil, nil
 	}
 	var nodes []app.BuildNode

@@ -58,20 +58,20 @@ const (
 
 // Card is a message of a chat that shows how far an operation is.
 type Card struct {
-	ID        int64
-	Kind      string // of chat: "slack"
-	Team      string // the workspace; "" of cards from before there were several
-	Tenant    string
-	Cluster   string // its id
-	Operation int64
-	Channel   string
-	Person    string // who asked, as the chat knows them
-	Message   string // the chat's name of the message; "" until it was posted
-	Shown     string // the state that it shows; see State
-	ShownAt   time.Time
-	Thread    string // the message beneath it; "" where there is none
-	Told      string // the state that the message beneath it shows
-	At        time.Time
+	ID          int64
+	Kind        string // of chat: "slack"
+	Team        string // the workspace; "" of cards from before there were several
+	Tenant      string
+	Cluster     string // its id
+	Operation   int64
+	Channel     string
+	Person      string // who asked, as the chat knows them
+	Message     string // the chat's name of the message; "" until it was posted
+	Shown       string // the state that it shows; see State
+	ShownAt     time.Time
+	Thread      string // the message beneath it; "" where there is none
+	ThreadState string // the state that the message beneath it shows
+	At          time.Time
 
 	// How far the operation is.
 	Status      app.OperationStatus
@@ -117,7 +117,7 @@ func (a *Cards) ChatCards(ctx context.Context, kind string) ([]Card, error) {
 
 // ChatShown notes what a card shows now. One that shows the end, and beneath it too, is done with.
 func (a *Cards) ChatShown(ctx context.Context, c Card) error {
-	if err := a.Store.ShownCard(ctx, c); err != nil || !c.Status.Ended() || c.Shown != c.State() || c.Told != c.Shown {
+	if err := a.Store.ShownCard(ctx, c); err != nil || !c.Status.Ended() || c.Shown != c.State() || c.ThreadState != c.Shown {
 		return err
 	}
 	return a.Store.DropCard(ctx, c.ID)

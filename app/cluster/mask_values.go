@@ -208,12 +208,12 @@ func MaskView(m *secret.Redactor, v *View) {
 
 // maskSummaries does so for lists. Only clusters with messages cost anything.
 func (a *Masks) maskSummaries(ctx context.Context, actor app.Actor, list []app.ClusterSummary) error {
-	told := func(s app.ClusterSummary) bool {
+	reported := func(s app.ClusterSummary) bool {
 		return s.Message != "" || s.Operation != nil && s.Operation.Message != ""
 	}
 	var clusters []app.Cluster
 	for _, s := range list {
-		if told(s) {
+		if reported(s) {
 			clusters = append(clusters, s.Cluster)
 		}
 	}
@@ -223,7 +223,7 @@ func (a *Masks) maskSummaries(ctx context.Context, actor app.Actor, list []app.C
 	}
 	for i := range list {
 		s := &list[i]
-		if !told(*s) {
+		if !reported(*s) {
 			continue
 		}
 		m, ok := masks[s.ID]

@@ -7,7 +7,7 @@ import "muster/app"
 type CancelSignaler interface {
 	// CancelSignal returns a channel that gets a (coalesced) value whenever steps of the worker's tenant may have to stop, by
 	// whichever server. It may miss one: heartbeats tell the same, later. Call stop, which may be done twice.
-	CancelSignal(w app.WorkerID) (told <-chan struct{}, stop func())
+	CancelSignal(w app.WorkerID) (notified <-chan struct{}, stop func())
 }
 
 var (

@@ -20,9 +20,9 @@ func TestCancelSignalsWorkersOfTheTenant(t *testing.T) {
 		if !ok {
 			t.Fatal("the workers inside a server don't learn of a cancel")
 		}
-		told, stop := h.CancelSignal(app.WorkerID{Tenant: asked, Name: "local:x:1"})
+		notified, stop := h.CancelSignal(app.WorkerID{Tenant: asked, Name: "local:x:1"})
 		t.Cleanup(stop)
-		return told
+		return notified
 	}
 	own, other := hear("t1", "t1"), hear("t2", "t1")
 	_, err = o.Services.Operation.Controls.CancelOperation(t.Context(), app.Actor{Tenant: "t1", User: "ada", Role: app.RoleAdmin}, n.Cluster.ID, 0, false)

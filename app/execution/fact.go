@@ -115,10 +115,10 @@ func (a *Facts) giveFacts(ctx context.Context, c app.Cluster, names []app.FactNa
 		return nil, err
 	}
 	type place struct{ node, service, name string }
-	told := make(map[place]string, len(list))
+	notified := make(map[place]string, len(list))
 	first := make(map[app.FactName]string, len(names))
 	for _, f := range list { // in the order of nodes
-		told[place{f.Node, f.Service, f.Name}] = f.Value
+		notified[place{f.Node, f.Service, f.Name}] = f.Value
 		if name := (app.FactName{Service: f.Service, Name: f.Name}); first[name] == "" {
 			first[name] = f.Value
 		}
@@ -129,7 +129,7 @@ func (a *Facts) giveFacts(ctx context.Context, c app.Cluster, names []app.FactNa
 	for _, n := range to {
 		n.Facts = make(map[app.FactName]string, len(names))
 		for _, name := range names {
-			if v, ok := told[place{n.Name, name.Service, name.Name}]; ok {
+			if v, ok := notified[place{n.Name, name.Service, name.Name}]; ok {
 				n.Facts[name] = v
 			} else {
 				n.Facts[name] = first[name]

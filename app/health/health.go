@@ -155,9 +155,9 @@ const mostReasonNodes = 5
 func (h *ClusterHealth) Sum(nodes int, looked bool) {
 	h.Healthy, h.Unhealthy, h.Unreachable, h.Unknown = 0, 0, 0, 0
 	var said []string
-	told := 0
+	reported := 0
 	for _, n := range h.Nodes {
-		told++
+		reported++
 		switch n.State {
 		case Healthy:
 			h.Healthy++
@@ -173,9 +173,9 @@ func (h *ClusterHealth) Sum(nodes int, looked bool) {
 		}
 	}
 	if looked {
-		h.Healthy += max(nodes-told, 0)
+		h.Healthy += max(nodes-reported, 0)
 	} else {
-		h.Unknown += max(nodes-told, 0)
+		h.Unknown += max(nodes-reported, 0)
 	}
 	switch {
 	case h.Unhealthy+h.Unreachable > 0:

@@ -135,12 +135,12 @@ func TestPoliciesAndSchedules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := ""
+	reported := ""
 	for _, n := range list {
-		told += n.Title + " " + n.Text + "\n"
+		reported += n.Title + " " + n.Text + "\n"
 	}
-	if !strings.Contains(told, "The change requires approval: request ") {
-		t.Errorf("the notices were %s", told)
+	if !strings.Contains(reported, "The change requires approval: request ") {
+		t.Errorf("the notices were %s", reported)
 	}
 	open, err := f.Store.OpenRequests(t.Context(), app.DefaultTenant, 10)
 	if err != nil || len(open) != 1 || open[0].Requester != "schedule" {

@@ -139,7 +139,7 @@ func TestCurrentParameterValues(t *testing.T) {
 		template.Parameter{Name: "keep", Type: template.ParameterDuration, Default: "7d", Unit: "ms"},
 		template.Parameter{Name: "code", Type: template.ParameterText, Default: "xyzzy", To: []string{"config.web.password"}})
 	f.Shop(3, map[string]any{"greeting": "hello"})
-	told := func(want map[string]string) {
+	reported := func(want map[string]string) {
 		t.Helper()
 		v, err := f.Services.Cluster.Views.Cluster(t.Context(), f.Who, f.See("shop").ID)
 		if err != nil {
@@ -154,16 +154,16 @@ func TestCurrentParameterValues(t *testing.T) {
 			t.Errorf("%v is shown", v.Parameters)
 		}
 	}
-	told(map[string]string{"port": "80", "cache": "512M", "keep": "7d", "code": secret.HiddenValue})
+	reported(map[string]string{"port": "80", "cache": "512M", "keep": "7d", "code": secret.HiddenValue})
 	f.Carried(cluster.Update{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 8080, "heap": "1.5G", "keep": "90m"}})
-	told(map[string]string{"port": "8080", "cache": "512M", "heap": "1.5G", "keep": "90m", "code": secret.HiddenValue})
+	reported(map[string]string{"port": "8080", "cache": "512M", "heap": "1.5G", "keep": "90m", "code": secret.HiddenValue})
 	// The template says something else by now; the cluster has what it was made with.
 	for i := range tmpl.Parameters {
 		if tmpl.Parameters[i].Name == "cache" {
 			tmpl.Parameters[i].Default = "1G"
 		}
 	}
-	told(map[string]string{"port": "8080", "cache": "512M", "heap": "1.5G", "keep": "90m", "code": secret.HiddenValue})
+	reported(map[string]string{"port": "8080", "cache": "512M", "heap": "1.5G", "keep": "90m", "code": secret.HiddenValue})
 	delete(f.Catalog.Templates, "shop")
-	told(map[string]string{"port": "8080", "heap": "1.5G", "keep": "90m"})
+	reported(map[string]string{"port": "8080", "heap": "1.5G", "keep": "90m"})
 }

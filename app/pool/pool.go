@@ -58,7 +58,7 @@ type Pool struct {
 
 	Version  int64     `json:"-"` // grows with all that happens to it
 	Failures int       `json:"-"` // in a row
-	Told     bool      `json:"-"` // of the trouble
+	Notified bool      `json:"-"` // of the trouble
 	DueAt    time.Time `json:"-"`
 }
 

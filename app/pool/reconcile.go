@@ -214,7 +214,7 @@ func (t *poolTurn) giveBack(ctx context.Context, m Machine) error {
 func (t *poolTurn) refill(ctx context.Context) error {
 	full := len(t.stock) >= t.Count
 	if t.Mode != ModeOn || full && t.underWay == 0 {
-		t.Error, t.ErrorAt, t.RetryAt, t.Failures, t.Told = "", time.Time{}, time.Time{}, 0, false
+		t.Error, t.ErrorAt, t.RetryAt, t.Failures, t.Notified = "", time.Time{}, time.Time{}, 0, false
 	}
 	if t.Mode != ModeOn || full {
 		return nil
@@ -317,8 +317,8 @@ func (t *poolTurn) rest(ctx context.Context) error {
 	}
 	t.DueAt = due
 	var n *app.Notice
-	if t.Mode == ModeOn && t.Failures >= poolTellAfter && !t.Told {
-		t.Told = true
+	if t.Mode == ModeOn && t.Failures >= poolTellAfter && !t.Notified {
+		t.Notified = true
 		n = &app.Notice{At: t.now, Tenant: t.Tenant, Kind: app.NoticePool, Users: []string{t.CreatedBy}, About: app.Subject{Kind: app.SubjectPool, ID: t.Name},
 			Title: fmt.Sprintf("Pool %s can't be refilled.", t.Name),
 			Text: fmt.Sprintf("%d of %d machines are ready. %s Muster retries at least every %s. Meanwhile, new clusters are created without the pool, which takes longer.",

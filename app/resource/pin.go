@@ -51,9 +51,9 @@ func (a *Service) Pin(ctx context.Context, tenant string, services map[string]*t
 	own := map[string]bool{}
 	for i, p := range places {
 		if e := found[i].Err; e != nil && !refs[i].Ref.Common {
-			told := *e
-			told.Reason, told.Message = cmp.Or(e.Reason, "resource"), fmt.Sprintf("Service %s needs a resource to %s: %s", p.service, p.action, e.Message)
-			return &told
+			reported := *e
+			reported.Reason, reported.Message = cmp.Or(e.Reason, "resource"), fmt.Sprintf("Service %s needs a resource to %s: %s", p.service, p.action, e.Message)
+			return &reported
 		}
 		if !own[p.service] {
 			own[p.service] = true
@@ -95,9 +95,9 @@ func (a *Service) Common(ctx context.Context, tenant string, services, stand map
 				if all, err = a.commonOf(ctx, tenant, action.Automator); err != nil {
 					return nil, err
 				}
-				var told []string
-				refs, told = chooseCommon(action.Automator, all)
-				known[action.Automator], notes = refs, append(notes, told...)
+				var reported []string
+				refs, reported = chooseCommon(action.Automator, all)
+				known[action.Automator], notes = refs, append(notes, reported...)
 			}
 			if len(refs) == 0 {
 				continue

@@ -24,10 +24,10 @@ func (a *Service) CheckTenant(ctx context.Context, actor app.Actor, in TenantImp
 	}
 	p, err := a.planTenant(ctx, actor, in)
 	if err != nil || !p.report.OK() {
-		return p.told(), err
+		return p.reported(), err
 	}
 	err = p.carryOut(ctx, true)
-	return p.told(), err
+	return p.reported(), err
 }
 
 // ImportTenant brings settings into the actor's tenant: all of it, or, where something is wrong, nothing. What is wrong is no error but
@@ -38,14 +38,14 @@ func (a *Service) ImportTenant(ctx context.Context, actor app.Actor, in TenantIm
 	}
 	p, err := a.planTenant(ctx, actor, in)
 	if err != nil || !p.report.OK() || len(p.steps) == 0 {
-		return p.told(), err
+		return p.reported(), err
 	}
 	if err := p.carryOut(ctx, false); err != nil || !p.report.OK() {
-		return p.told(), err
+		return p.reported(), err
 	}
 	p.report.Applied = true
 	p.report.AsOf, err = a.Store.TenantMark(ctx, actor.Tenant)
-	return p.told(), err
+	return p.reported(), err
 }
 
 // When a step has its turn: what others need comes first, and goes last.
@@ -231,7 +231,7 @@ func (p *tenantPlan) step(turn int, path string, do func(ctx context.Context) er
 func (p *tenantPlan) edit(e TenantEdit) { p.report.Changes = append(p.report.Changes, e) }
 
 // told is the report for the reader.
-func (p *tenantPlan) told() TenantReport {
+func (p *tenantPlan) reported() TenantReport {
 	r := p.report
 	r.Problems, r.Changes = slices.Concat([]TenantProblem{}, r.Problems), slices.Concat([]TenantEdit{}, r.Changes)
 	slices.SortStableFunc(r.Problems, func(x, y TenantProblem) int {

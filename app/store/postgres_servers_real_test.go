@@ -113,20 +113,20 @@ func TestPostgresServersForwardCancels(t *testing.T) {
 	one, two := open(t, where), open(t, where)
 	other, stopOther := two.Watch(app.StopsTopic("t2"))
 	defer stopOther()
-	told, stop := two.Watch(app.StopsTopic("t"))
+	notified, stop := two.Watch(app.StopsTopic("t"))
 	defer stop()
 	for i := 0; ; i++ {
 		op, err := one.CreateCluster(t.Context(), apptest.NewCluster("t", fmt.Sprintf("web%d", i), 1, time.Now(), apptest.Chain(1)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		drain(told) // also of the wake-up that a new connection is
+		drain(notified) // also of the wake-up that a new connection is
 		drain(other)
 		if _, err := one.ControlOperation(t.Context(), app.Control{Tenant: "t", Operation: op.ID, Act: app.ControlCancel, Who: "ada", Now: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		select {
-		case <-told:
+		case <-notified:
 		case <-time.After(hangs):
 			t.Fatal("the other server was not notified")
 		}

@@ -32,8 +32,8 @@ func (m *moneyTimes) due(now time.Time) bool {
 func (a *Service) ReconcileMoney(ctx context.Context) error {
 	err := a.LeaseWarnings.WarnLeases(ctx)
 	if a.money.due(a.Now()) {
-		_, told := a.Store.NotifyBudgets(ctx, a.Now())
-		err = errors.Join(err, told)
+		_, notified := a.Store.NotifyBudgets(ctx, a.Now())
+		err = errors.Join(err, notified)
 	}
 	return err
 }

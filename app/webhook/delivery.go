@@ -85,8 +85,8 @@ type DueDelivery struct {
 	Secrets [][]byte // the newest first; deliveries are signed with each
 	What    app.Notice
 	News    *template.OperationNews // instead of What
-	Told    *app.BuildNews          // likewise
-	// API and Token are how Told's commit status is written, where it has one.
+	Build   *app.BuildNews          // likewise
+	// API and Token are how Build's commit status is written, where it has one.
 	API, Token string
 	// Deadline is until when an operation waits for the answer, if one does.
 	Deadline time.Time

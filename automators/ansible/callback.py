@@ -1,4 +1,4 @@
-"""Tells Muster which task failed, what would be changed, and what the playbook gave to set_stats."""
+"""Outputs Muster which task failed, what would be changed, and what the playbook gave to set_stats."""
 
 import json
 import os

@@ -72,11 +72,11 @@ func TestAClusterByForm(t *testing.T) {
 func TestMentionsAreAnsweredLikeCommands(t *testing.T) {
 	each(t, func(h *harness) {
 		ops := h.team.Channel("ops")
-		told := func(words ...string) *slacktest.Message {
+		notified := func(words ...string) *slacktest.Message {
 			h.Helper()
 			var m *slacktest.Message
 			h.slack.Wait("nothing is answered that says "+strings.Join(words, ", "), func() bool {
-				for _, m = range ops.Told(h.ada) {
+				for _, m = range ops.Ephemeral(h.ada) {
 					if !slices.ContainsFunc(words, func(w string) bool { return !m.Says(w) }) {
 						return true
 					}
@@ -86,17 +86,17 @@ func TestMentionsAreAnsweredLikeCommands(t *testing.T) {
 			return m
 		}
 		h.ada.In(ops).Mentions("status <b>&")
-		told("doesn't exist", "<b>&")
+		notified("doesn't exist", "<b>&")
 		h.ada.In(ops).Mentions("create shop web 2 8h")
-		told("shop: creating")
+		notified("shop: creating")
 		h.done(nil)
 		ops.Card("shop is active")
 		// A mention has no trigger, so the form is opened by a button.
 		h.ada.In(ops).Mentions("create")
-		h.ada.Press(told("New cluster"), "Open form")
+		h.ada.Press(notified("New cluster"), "Open form")
 		h.ada.Modal("New cluster").Cancel()
 		h.ada.In(ops).Mentions("extend shop")
-		told("Lease of shop", " CE") // CET or CEST, where ada is
+		notified("Lease of shop", " CE") // CET or CEST, where ada is
 	})
 }
 

@@ -67,9 +67,9 @@ func (h workspacePoster) SendDM(ctx context.Context, person, key string, a bot.A
 	return h.with(ctx, func(p poster) error { return p.SendDM(ctx, person, key, a) })
 }
 
-func (h workspacePoster) FindDM(ctx context.Context, person, key string, since time.Time) (told bool, err error) {
-	err = h.with(ctx, func(p poster) error { told, err = p.FindDM(ctx, person, key, since); return err })
-	return told, err
+func (h workspacePoster) FindDM(ctx context.Context, person, key string, since time.Time) (notified bool, err error) {
+	err = h.with(ctx, func(p poster) error { notified, err = p.FindDM(ctx, person, key, since); return err })
+	return notified, err
 }
 
 func (h workspacePoster) Publish(ctx context.Context, person string, home bot.Home) error {

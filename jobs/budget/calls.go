@@ -35,8 +35,8 @@ type callCounts struct {
 	timer   *time.Timer
 }
 
-// Told implements providers.Listener: a call to an account has ended, with nil or an error that has a code.
-func (b *Budget) Told(account string, err error) {
+// CallEnded implements providers.Listener: a call to an account has ended, with nil or an error that has a code.
+func (b *Budget) CallEnded(account string, err error) {
 	if b.client == nil {
 		return
 	}

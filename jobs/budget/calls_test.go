@@ -11,10 +11,10 @@ import (
 func TestCallsAreCountedAcrossClients(t *testing.T) {
 	all, r := budgets(t, 2)
 	rate := template.Rate{PerSecond: 1, Burst: 4}
-	all[0].Told("ocean", nil)
-	all[0].Told("ocean", nil)
-	all[1].Told("ocean", app.Errorf(app.ETimeout, "ocean: create: timed out"))
-	all[1].Told("other", nil)
+	all[0].CallEnded("ocean", nil)
+	all[0].CallEnded("ocean", nil)
+	all[1].CallEnded("ocean", app.Errorf(app.ETimeout, "ocean: create: timed out"))
+	all[1].CallEnded("other", nil)
 	for _, b := range all {
 		b.calls.timer.Stop() // the test does not wait for it
 		b.publishCalls()
@@ -37,7 +37,7 @@ func TestCallsAreCountedAcrossClients(t *testing.T) {
 	if _, err := all[0].AccountCalls(t.Context(), "ocean", rate); app.CodeOf(err) != app.ETransient {
 		t.Errorf("without Redis: %v", err)
 	}
-	all[0].Told("ocean", nil)
+	all[0].CallEnded("ocean", nil)
 	all[0].calls.timer.Stop()
 	all[0].publishCalls() // no receivers: nothing breaks
 }

@@ -49,7 +49,7 @@ func (r *Remote) awaitCancelSignals(ctx context.Context, w app.WorkerID, signal 
 			failures++
 			wait = CancelSignalRetry
 		}
-		if answer.Told || failures == 1 { // the answer that was lost may have had one
+		if answer.Signalled || failures == 1 { // the answer that was lost may have had one
 			loop.Signal(signal)
 		}
 		if wait > 0 && loop.Pause(ctx, wait) != nil {

@@ -53,8 +53,8 @@ func body(d webhook.DueDelivery, p Portal) ([]byte, *app.Error) {
 	if d.News != nil {
 		return newsBody(d, p)
 	}
-	if d.Told != nil {
-		return buildBody(*d.Told, p)
+	if d.Build != nil {
+		return buildBody(*d.Build, p)
 	}
 	n := d.What
 	n.Title, n.Text = short(oneLine(n.Title), longestTitle), short(n.Text, longestText)

@@ -143,8 +143,8 @@ func (d *Deliverer) deliver(ctx context.Context, one webhook.DueDelivery) {
 	var a answer
 	if err == nil {
 		a, err = d.Sender.Send(ctx, m)
-		if one.Told != nil && one.Told.Status != nil {
-			err = judgeStatus(*one.Told.Status, a, err)
+		if one.Build != nil && one.Build.Status != nil {
+			err = judgeStatus(*one.Build.Status, a, err)
 		}
 		e.Status, e.Response, e.Took, e.Request = a.Status, a.Text, a.Took, string(m.Body)
 	}
@@ -172,7 +172,7 @@ func messageOf(one webhook.DueDelivery, p Portal) (Message, *app.Error) {
 	if one.Err != nil {
 		return Message{}, nil //nolint:nilerr // what there is of it isn't whole
 	}
-	if one.Told != nil && one.Told.Status != nil {
+	if one.Build != nil && one.Build.Status != nil {
 		return statusMessage(one, p)
 	}
 	body, err := body(one, p)

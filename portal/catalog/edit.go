@@ -185,7 +185,7 @@ func (e *catalogEditor) clash(now *appcatalog.Node, fields []*Field) bool {
 			}
 		}
 	})
-	return e.view.Told.Message != ""
+	return e.view.Complaint.Message != ""
 }
 
 // keep keeps the form's typed values if they can't be applied to the YAML.
@@ -199,8 +199,8 @@ func (e *catalogEditor) keep(in url.Values) {
 }
 
 func (e *catalogEditor) refuse(c page.Complaint) {
-	if e.view.Told.Message == "" {
-		e.view.Told, e.status = c, http.StatusUnprocessableEntity
+	if e.view.Complaint.Message == "" {
+		e.view.Complaint, e.status = c, http.StatusUnprocessableEntity
 	}
 }
 
@@ -211,9 +211,9 @@ func (e *catalogEditor) answer(w http.ResponseWriter, r *http.Request, in url.Va
 	e.merge(in)
 	e.rows(in)
 	switch do := in.Get("do"); {
-	case do == "review" && e.view.Told.Message == "":
+	case do == "review" && e.view.Complaint.Message == "":
 		return e.review(w, r, in, saved)
-	case do == "save" && e.view.Told.Message == "":
+	case do == "save" && e.view.Complaint.Message == "":
 		return e.save(w, r, in, saved)
 	}
 	return e.show(w, r, in)
@@ -221,7 +221,7 @@ func (e *catalogEditor) answer(w http.ResponseWriter, r *http.Request, in url.Va
 
 // rows adds and removes list rows.
 func (e *catalogEditor) rows(in url.Values) {
-	if e.view.Told.Message != "" {
+	if e.view.Complaint.Message != "" {
 		return
 	}
 	act, place, _ := strings.Cut(in.Get("do"), ":")

@@ -228,7 +228,7 @@ func (b *formBuilder) setting(d family.Field, path ...any) *Field {
 		f = b.field(fieldScalar, label, path...)
 		f.Placeholder = d.Default
 	}
-	f.Help, f.Told = d.Help, true
+	f.Help, f.HelpBelow = d.Help, true
 	if d.Required {
 		f.Label += " (required)"
 	}

@@ -71,7 +71,7 @@ type Field struct {
 	Path        []any
 	Name        string // input name
 	Label, Help string
-	Told        bool // show the help below the field instead of as the label's tooltip
+	HelpBelow   bool // show the help below the field instead of as the label's tooltip
 	Value       string
 	Placeholder string
 	Choices     []page.Choice
@@ -89,10 +89,10 @@ func (f *Field) said() bool {
 	return f.Value != "" && (f.Kind != FieldTick || f.Value == "true")
 }
 
-func (f *Field) told() bool { return f.Told && f.Help != "" && !f.Secret() }
+func (f *Field) showsHelpBelow() bool { return f.HelpBelow && f.Help != "" && !f.Secret() }
 
 func (f *Field) tip() string {
-	if f.told() {
+	if f.showsHelpBelow() {
 		return ""
 	}
 	return f.Help
@@ -100,7 +100,7 @@ func (f *Field) tip() string {
 
 // described returns the ids of the field's hint and complaint.
 func (f *Field) described() string {
-	if f.told() {
+	if f.showsHelpBelow() {
 		return "hint-" + f.ID() + " err-" + f.ID()
 	}
 	return "err-" + f.ID()
@@ -175,7 +175,7 @@ type Edit struct {
 	AsOf       string
 	Form       Form
 	Problems   []catalog.Problem
-	Told       page.Complaint // about the whole entry
+	Complaint  page.Complaint // about the whole entry
 	Notes      []string
 	Reference  Reference
 	Try        *Try

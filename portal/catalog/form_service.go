@@ -73,7 +73,7 @@ func (b *formBuilder) action(name, title string) {
 			if len(options) > 0 {
 				field = b.choose(f.Label, "default", options, "actions", name, "fields", f.Name)
 			}
-			field.Help, field.Told = f.Help, true
+			field.Help, field.HelpBelow = f.Help, true
 			fields = append(fields, field)
 		}
 	}

@@ -36,7 +36,7 @@ func (e *catalogEditor) review(w http.ResponseWriter, r *http.Request, in url.Va
 		return err
 	}
 	switch {
-	case !report.OK() || e.view.Told.Message != "":
+	case !report.OK() || e.view.Complaint.Message != "":
 		e.refuse(page.Complaint{Message: "The entry has problems and can't be saved.", Hint: "Fix the problems listed below the YAML."})
 		return e.show(w, r, in)
 	case len(report.Changes) == 0, !e.view.New() && e.view.Text == saved:
@@ -50,7 +50,7 @@ func (e *catalogEditor) review(w http.ResponseWriter, r *http.Request, in url.Va
 
 // unchanged shows that there is nothing to save.
 func (e *catalogEditor) unchanged(w http.ResponseWriter, r *http.Request, in url.Values) error {
-	e.view.Told = page.Complaint{Message: "No changes to save."}
+	e.view.Complaint = page.Complaint{Message: "No changes to save."}
 	return e.show(w, r, in)
 }
 
@@ -106,12 +106,12 @@ func (e *catalogEditor) save(w http.ResponseWriter, r *http.Request, in url.Valu
 		}
 		return e.conflict(w, r, in, theirs, x.Message)
 	case err != nil:
-		told, err := catalogRefused(err)
+		reported, err := catalogRefused(err)
 		if err != nil {
 			return err
 		}
 		v := e.reviewOf(report, saved)
-		v.Note, v.Problem = c.Note, told
+		v.Note, v.Problem = c.Note, reported
 		e.p.showReview(w, r, site.StatusOf(x), v)
 		return nil
 	}
@@ -186,9 +186,9 @@ func (e *catalogEditor) secrets(ctx context.Context, in url.Values) (stored []st
 		}
 		name := secretFor(e.key().Name, fmt.Sprint(x.Path[len(x.Path)-1]), x.Value, known)
 		if err = keep.SetSecret(ctx, e.a, name, []byte(value)); err != nil {
-			var told page.Complaint
-			if told, err = catalogRefused(err); err == nil {
-				e.refuse(told)
+			var reported page.Complaint
+			if reported, err = catalogRefused(err); err == nil {
+				e.refuse(reported)
 			}
 			return
 		}

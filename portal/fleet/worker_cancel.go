@@ -22,12 +22,12 @@ const (
 // cancelWait delivers cancel signals to a worker, one wait after the other. A signal between two waits is kept. The lock of the API
 // guards it.
 type cancelWait struct {
-	tenant string
-	told   <-chan struct{}
-	stop   func()
-	missed bool          // a signal came, or may have come, between two waits
-	next   chan struct{} // closed when another wait replaces this one; nil between waits
-	left   time.Time     // when the last one ended
+	tenant   string
+	reported <-chan struct{}
+	stop     func()
+	missed   bool          // a signal came, or may have come, between two waits
+	next     chan struct{} // closed when another wait replaces this one; nil between waits
+	left     time.Time     // when the last one ended
 }
 
 // cancelSignal waits until an operation of the worker's tenant is cancelled. A worker has one wait; a second one ends the first.
@@ -48,10 +48,10 @@ func (a *WorkerAPI) cancelSignal(ctx context.Context, c execution.Coordinator, m
 	defer cancel()
 	over := time.NewTimer(cancelWaitTime)
 	defer over.Stop()
-	told := false
+	reported := false
 	select {
-	case <-line.told:
-		told = true
+	case <-line.reported:
+		reported = true
 	case <-next:
 	case <-over.C:
 	case <-ctx.Done():
@@ -61,11 +61,11 @@ func (a *WorkerAPI) cancelSignal(ctx context.Context, c execution.Coordinator, m
 	if line.next == next {
 		line.next, line.left = nil, time.Now()
 	}
-	told, line.missed = told || line.missed, false
-	if told && ctx.Err() != nil {
+	reported, line.missed = reported || line.missed, false
+	if reported && ctx.Err() != nil {
 		line.missed = true
 	}
-	return wire.CancelSignalAnswer{Told: told}, nil
+	return wire.CancelSignalAnswer{Signalled: reported}, nil
 }
 
 // cancelWait returns the worker's line and starts a wait on it, which ends when next is closed.
@@ -91,7 +91,7 @@ func (a *WorkerAPI) cancelWait(from execution.CancelSignaler, w app.WorkerID) (l
 		}
 		// A cancel may have come before this line, so the first wait ends at once.
 		line = &cancelWait{tenant: w.Tenant, missed: true}
-		line.told, line.stop = from.CancelSignal(w)
+		line.reported, line.stop = from.CancelSignal(w)
 		a.lines[key] = line
 	}
 	if line.next != nil {

@@ -33,13 +33,13 @@ type Provider struct {
 	client *http.Client
 
 	mu     sync.Mutex
-	known  *told
+	known  *reported
 	failed error
 	asked  time.Time
 }
 
 // told is a provider's metadata.
-type told struct {
+type reported struct {
 	provider *oidc.Provider
 	EndPoint string `json:"end_session_endpoint"`
 	UserInfo string `json:"userinfo_endpoint"`
@@ -107,7 +107,7 @@ func (p *Provider) Name() string { return p.c.Name }
 func (p *Provider) Label() string { return p.c.Label }
 
 // ask returns the provider's metadata. The cached metadata stays valid while the provider isn't responding.
-func (p *Provider) ask(ctx context.Context) (*told, error) {
+func (p *Provider) ask(ctx context.Context) (*reported, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.c.Now()
@@ -122,7 +122,7 @@ func (p *Provider) ask(ctx context.Context) (*told, error) {
 	p.asked = now
 	// The provider's keys are fetched later with this context, so it must outlive the request.
 	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client), p.c.Issuer)
-	t := &told{provider: found}
+	t := &reported{provider: found}
 	if err == nil {
 		err = found.Claims(t)
 	}
@@ -143,7 +143,7 @@ func (p *Provider) ask(ctx context.Context) (*told, error) {
 	return t, nil
 }
 
-func (p *Provider) oauth(t *told) *oauth2.Config {
+func (p *Provider) oauth(t *reported) *oauth2.Config {
 	return &oauth2.Config{ClientID: p.c.ClientID, ClientSecret: p.c.ClientSecret, Endpoint: t.provider.Endpoint(), RedirectURL: p.c.RedirectURL,
 		Scopes: append([]string{oidc.ScopeOpenID}, p.c.Scopes...)}
 }
@@ -213,7 +213,7 @@ func (p *Provider) Finish(ctx context.Context, secret string, answer url.Values)
 }
 
 // verify checks the ID token: signature, issuer, audience, times, nonce.
-func (p *Provider) verify(ctx context.Context, t *told, token *oauth2.Token, b begun) (*oidc.IDToken, claims, error) {
+func (p *Provider) verify(ctx context.Context, t *reported, token *oauth2.Token, b begun) (*oidc.IDToken, claims, error) {
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {
 		return nil, nil, p.distrust("It has no ID token.", nil)
@@ -255,7 +255,7 @@ func (p *Provider) verify(ctx context.Context, t *told, token *oauth2.Token, b b
 }
 
 // addInfo adds claims from the userinfo endpoint. It doesn't overwrite claims of the ID token.
-func (p *Provider) addInfo(ctx context.Context, t *told, token *oauth2.Token, subject string, of claims) error {
+func (p *Provider) addInfo(ctx context.Context, t *reported, token *oauth2.Token, subject string, of claims) error {
 	info, err := t.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
 		return &app.Error{Code: app.ETransient, Reason: "provider", Message: fmt.Sprintf("%s couldn't return your groups.", p.c.Label), Hint: "Try again in a moment.", Err: err}

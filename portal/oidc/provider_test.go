@@ -36,12 +36,12 @@ type fakeProvider struct {
 	codes map[string]string // code to challenge; each works once
 
 	// Settings of a test. The nonce is included unless bend removes it.
-	alg     string
-	bend    func(c map[string]any)
-	told    map[string]any // added to its metadata
-	info    map[string]any // userinfo; nil for none
-	sign    *rsa.PrivateKey
-	noToken bool
+	alg      string
+	bend     func(c map[string]any)
+	reported map[string]any // added to its metadata
+	info     map[string]any // userinfo; nil for none
+	sign     *rsa.PrivateKey
+	noToken  bool
 }
 
 var twoKeys = func() [2]*rsa.PrivateKey {
@@ -80,7 +80,7 @@ func (l *fakeProvider) serve(w http.ResponseWriter, r *http.Request) {
 		if l.info != nil {
 			d["userinfo_endpoint"] = l.srv.URL + "/info"
 		}
-		for k, v := range l.told {
+		for k, v := range l.reported {
 			d[k] = v
 		}
 		answer(http.StatusOK, d)
@@ -341,7 +341,7 @@ func TestCodesWorkOnceAndForTheirOwn(t *testing.T) {
 
 func TestMixUp(t *testing.T) {
 	l := newFakeProvider(t)
-	l.told = map[string]any{"authorization_response_iss_parameter_supported": true}
+	l.reported = map[string]any{"authorization_response_iss_parameter_supported": true}
 	p := l.provider()
 	for _, c := range []struct {
 		iss  string
@@ -400,7 +400,7 @@ func TestUserinfo(t *testing.T) {
 }
 
 func TestDiscovery(t *testing.T) {
-	for name, told := range map[string]map[string]any{
+	for name, reported := range map[string]map[string]any{
 		"another issuer":       {"issuer": "https://evil.example"},
 		"tokens without TLS":   {"token_endpoint": "http://sso.example/token"},
 		"a page without TLS":   {"authorization_endpoint": "http://sso.example/auth"},
@@ -409,7 +409,7 @@ func TestDiscovery(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newFakeProvider(t)
-			l.told = told
+			l.reported = reported
 			_, _, _, err := l.provider().Start(t.Context(), false)
 			refused(t, err, app.ETransient, "isn't responding as an identity provider")
 		})
@@ -417,7 +417,7 @@ func TestDiscovery(t *testing.T) {
 	t.Run("a failure is cached for a moment, metadata for longer", func(t *testing.T) {
 		now := time.Now()
 		l := newFakeProvider(t)
-		l.told = map[string]any{"issuer": "https://evil.example"}
+		l.reported = map[string]any{"issuer": "https://evil.example"}
 		p := l.provider(func(c *Config) { c.Now = func() time.Time { return now } })
 		for range 5 {
 			_, _, _, _ = p.Start(t.Context(), false)
@@ -425,13 +425,13 @@ func TestDiscovery(t *testing.T) {
 		if l.asked.discovery != 1 {
 			t.Errorf("fetched %d times at one moment", l.asked.discovery)
 		}
-		l.told = nil
+		l.reported = nil
 		now = now.Add(giveUpFor)
 		if _, err := l.try(p); err != nil {
 			t.Error(err)
 		}
 		now = now.Add(knownFor)
-		l.told = map[string]any{"issuer": "https://evil.example"}
+		l.reported = map[string]any{"issuer": "https://evil.example"}
 		if _, _, _, err := p.Start(t.Context(), false); err != nil {
 			t.Errorf("cached metadata is lost: %v", err)
 		}
@@ -443,11 +443,11 @@ func TestLeave(t *testing.T) {
 	if to := l.provider().Leave(t.Context()); to != "" {
 		t.Errorf("without a sign-out address: %q", to)
 	}
-	l.told = map[string]any{"end_session_endpoint": "javascript:alert(1)"}
+	l.reported = map[string]any{"end_session_endpoint": "javascript:alert(1)"}
 	if to := l.provider().Leave(t.Context()); to != "" {
 		t.Errorf("got %q", to)
 	}
-	l.told = map[string]any{"end_session_endpoint": l.srv.URL + "/bye?x=1"}
+	l.reported = map[string]any{"end_session_endpoint": l.srv.URL + "/bye?x=1"}
 	if to := l.provider(func(c *Config) { c.HomeURL = "http://localhost/signin" }).Leave(t.Context()); to != l.srv.URL+"/bye?client_id=muster&post_logout_redirect_uri=http%3A%2F%2Flocalhost%2Fsignin&x=1" {
 		t.Errorf("got %q", to)
 	}

@@ -188,9 +188,9 @@ type CancelSignalMessage struct {
 	Worker app.WorkerID `json:"worker"`
 }
 
-// CancelSignalAnswer is the answer to a CancelSignalMessage. Without Told, the wait timed out or was replaced by another of the same worker.
+// CancelSignalAnswer is the answer to a CancelSignalMessage. Without Signalled, the wait timed out or was replaced by another of the same worker.
 type CancelSignalAnswer struct {
-	Told bool `json:"told"`
+	Signalled bool `json:"signalled"`
 }
 
 // CheckBatchMessage waits for a batch of health checks.

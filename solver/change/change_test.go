@@ -55,7 +55,7 @@ func existingNodes(text string) []layout.ExistingNode {
 }
 
 // told writes what happens to whom: "n2 +cache (why)".
-func told(ch layout.Change) string {
+func reported(ch layout.Change) string {
 	var lines []string
 	for _, n := range ch.Nodes {
 		line := n.Name
@@ -176,8 +176,8 @@ func TestChangeStories(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, app.AsError(err).Hint)
 			}
-			if told(got) != s.want {
-				t.Errorf("got\n%s\nwant\n%s", told(got), s.want)
+			if reported(got) != s.want {
+				t.Errorf("got\n%s\nwant\n%s", reported(got), s.want)
 			}
 			checkChange(t, s.catalog, s.request, servicesAfter(s.request), got)
 			again, _ := New().Change(context.Background(), s.catalog, s.request)

@@ -13,12 +13,12 @@ import (
 func (x *Explainer) problems(ctx context.Context, c *template.Catalog, r layout.Request, refused error) layout.Explanation {
 	var e layout.Explanation
 	is := app.AsError(refused)
-	told := false
+	reported := false
 	for _, f := range request.Flaws(c, r) {
 		e.Problems = append(e.Problems, f.Error)
-		told = told || f.Reason == is.Reason || f.Field == is.Field
+		reported = reported || f.Reason == is.Reason || f.Field == is.Field
 	}
-	if !told { // the solver refuses something unknown here
+	if !reported { // the solver refuses something unknown here
 		e.Problems = append([]*app.Error{is}, e.Problems...)
 	}
 	e.Fixes = x.repair(ctx, c, r)

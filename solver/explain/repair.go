@@ -53,7 +53,7 @@ func (x *Explainer) repair(ctx context.Context, c *template.Catalog, r layout.Re
 		err := ask(ctx, x.solver, c, a.request)
 		switch {
 		case err == nil:
-			fixes = append(fixes, layout.Fix{Text: a.told(r, a.request, ""), Request: &a.request})
+			fixes = append(fixes, layout.Fix{Text: a.reported(r, a.request, ""), Request: &a.request})
 		case ctx.Err() != nil:
 			return fixes
 		case app.CodeOf(err) == app.ENoLayout && len(unsolved) < mostUnsolved:
@@ -78,18 +78,18 @@ func (a attempt) solved(from layout.Request, fixes []layout.Fix) []layout.Fix {
 		switch {
 		case f.Request == nil && asking:
 		case f.Request == nil:
-			out = append(out, layout.Fix{Text: a.told(from, a.request, f.Text)})
+			out = append(out, layout.Fix{Text: a.reported(from, a.request, f.Text)})
 		case f.Request.Size != a.request.Size:
-			out = append(out, layout.Fix{Text: a.told(from, *f.Request, ""), Request: f.Request})
+			out = append(out, layout.Fix{Text: a.reported(from, *f.Request, ""), Request: f.Request})
 		default:
-			out = append(out, layout.Fix{Text: a.told(from, *f.Request, f.Text), Request: f.Request})
+			out = append(out, layout.Fix{Text: a.reported(from, *f.Request, f.Text), Request: f.Request})
 		}
 	}
 	return out
 }
 
 // told says what leads from one request to another.
-func (a attempt) told(from, to layout.Request, more string) string {
+func (a attempt) reported(from, to layout.Request, more string) string {
 	texts := slices.Clone(a.texts)
 	switch {
 	case to.Size == from.Size:

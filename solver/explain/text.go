@@ -64,15 +64,15 @@ func merged(clauses []layout.Clause) []layout.Clause {
 		}
 	}
 	cliques := request.ExclusiveGroups(pairs)
-	told := map[int]bool{}
+	reported := map[int]bool{}
 	var out []layout.Clause
 	for _, c := range clauses {
 		g, in := cliques[strings.Join(c.Services, " ")]
 		switch {
 		case c.Kind != kindCant || !in:
 			out = append(out, c)
-		case !told[g.Number]:
-			told[g.Number] = true
+		case !reported[g.Number]:
+			reported[g.Number] = true
 			c.Text, c.Services = fmt.Sprintf("no two of %s can share a node", humanize.And(g.Services)), slices.Clone(g.Services)
 			out = append(out, c)
 		}

@@ -138,11 +138,11 @@ func TestNativeTemplatesAreMerged(t *testing.T) {
 		t.Error("a part is offered, or what is written is not kept as it is")
 	}
 	shop := r.Catalog.Templates["shop"]
-	golden(t, "testdata/heritage/shop.golden", told(shop))
+	golden(t, "testdata/heritage/shop.golden", reported(shop))
 }
 
 // told writes out a template with where each part is written.
-func told(t *template.Template) string {
+func reported(t *template.Template) string {
 	b, err := json.MarshalIndent(t, "", "  ")
 	if err != nil {
 		return err.Error()

@@ -135,14 +135,14 @@ func FuzzParse(f *testing.F) {
 		if app.CodeOf(err) == app.ETooLarge {
 			return
 		}
-		for _, told := range strings.Split(err.Error(), "\n") {
-			if strings.Contains(told, "Invalid YAML") || strings.HasPrefix(told, "and ") || strings.HasSuffix(told, "The file is empty.") || !strings.HasPrefix(told, "f.yaml:") {
+		for _, reported := range strings.Split(err.Error(), "\n") {
+			if strings.Contains(reported, "Invalid YAML") || strings.HasPrefix(reported, "and ") || strings.HasSuffix(reported, "The file is empty.") || !strings.HasPrefix(reported, "f.yaml:") {
 				continue
 			}
-			if m := line.FindStringSubmatch(told); m == nil || humanize.PlainText(told) != told {
-				t.Errorf("%q is reported as %q", text, told)
+			if m := line.FindStringSubmatch(reported); m == nil || humanize.PlainText(reported) != reported {
+				t.Errorf("%q is reported as %q", text, reported)
 			} else if n, _ := strconv.Atoi(m[1]); n < 1 || n > len(text)+1 {
-				t.Errorf("%q has no line %d: %s", text, n, told)
+				t.Errorf("%q has no line %d: %s", text, n, reported)
 			}
 		}
 	})

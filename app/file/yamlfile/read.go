@@ -26,7 +26,7 @@ const (
 	maxDepth    = 32
 	maxNodes    = 500_000
 	maxProblems = 200
-	maxTold     = 20 // in one error
+	maxReported = 20 // in one error
 )
 
 // Place is where something is in a file.
@@ -70,7 +70,7 @@ func (f *File) Err(name, field string) error {
 	e := &app.Error{Code: app.EInvalid, Field: field}
 	var lines []string
 	for i, p := range f.Problems {
-		if i == maxTold {
+		if i == maxReported {
 			lines = append(lines, fmt.Sprintf("and %d more", len(f.Problems)-i))
 			break
 		}

@@ -55,7 +55,7 @@ func TestAllFileProblemsAreReportedWithTheirPosition(t *testing.T) {
 			t.Fatalf("%+v\n%s", f.Problems, text.String())
 		}
 		f.Read(f.Root, into, "")
-		told := map[string]int{}
+		reported := map[string]int{}
 		twice := 0
 		for _, p := range f.Problems {
 			if p.Column == 0 || p.Message == "" {
@@ -72,13 +72,13 @@ func TestAllFileProblemsAreReportedWithTheirPosition(t *testing.T) {
 				twice++
 				continue
 			}
-			told[p.Path] = p.Line
+			reported[p.Path] = p.Line
 		}
 		if twice != 2 {
 			t.Errorf("%s: the repeated key and the key that is a list are reported %d times: %+v", kind, twice, f.Problems)
 		}
-		if !reflect.DeepEqual(told, want) {
-			t.Errorf("%s: told are\n%v\nand not\n%v\n%s", kind, told, want, text.String())
+		if !reflect.DeepEqual(reported, want) {
+			t.Errorf("%s: told are\n%v\nand not\n%v\n%s", kind, reported, want, text.String())
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestPositionsOfNestedProblems(t *testing.T) {
 	}
 	f := Parse(many.String())
 	f.Read(f.Root, new(outer), "")
-	if lines := strings.Split(f.Err("", "").Error(), "\n"); len(lines) != maxTold+1 || lines[maxTold] != "and 30 more" || !strings.HasPrefix(lines[1], "Line 2: field1: ") {
+	if lines := strings.Split(f.Err("", "").Error(), "\n"); len(lines) != maxReported+1 || lines[maxReported] != "and 30 more" || !strings.HasPrefix(lines[1], "Line 2: field1: ") {
 		t.Errorf("50 mistakes are reported in %d lines: %s", len(lines), lines[len(lines)-1])
 	}
 }

@@ -61,7 +61,7 @@ func queueCallbacks(t *db.Tx, tenant string, n app.BuildNews) error {
 			return err
 		}
 	}
-	if n.Status = nil; !n.State.Told() {
+	if n.Status = nil; !n.State.HasCallback() {
 		return nil
 	}
 	return queue("callback", n, `length(b.callback) > 0`)
@@ -176,9 +176,9 @@ func (r *callbackRow) scan(row db.Scanner) error {
 // due opens what is sealed; what does not open is an error of this callback alone.
 func (r *callbackRow) due(s *Store, now time.Time) webhook.DueDelivery {
 	d := r.DueDelivery
-	d.MessageID, d.State, d.QueuedAt, d.Told = s.callbackID(d.ID), webhook.DeliveryWaiting, db.FromMicros(r.queued), &app.BuildNews{}
-	d.Err = json.Unmarshal(r.payload, d.Told)
-	d.Told.HookID = r.hook
+	d.MessageID, d.State, d.QueuedAt, d.Build = s.callbackID(d.ID), webhook.DeliveryWaiting, db.FromMicros(r.queued), &app.BuildNews{}
+	d.Err = json.Unmarshal(r.payload, d.Build)
+	d.Build.HookID = r.hook
 	open := func(sealed []byte, place string) []byte {
 		if len(sealed) == 0 {
 			return nil
@@ -191,7 +191,7 @@ func (r *callbackRow) due(s *Store, now time.Time) webhook.DueDelivery {
 	}
 	if r.kind == "status" {
 		d.API, d.Token = r.api, string(open(r.token, buildStatusAAD(r.hook)))
-		if d.Err == nil && (d.Token == "" || d.Told.Status == nil) {
+		if d.Err == nil && (d.Token == "" || d.Build.Status == nil) {
 			d.Err = app.Errorf(app.EInternal, "commit status %d has no token, or no status", d.ID)
 		}
 		return d

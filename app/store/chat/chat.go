@@ -42,7 +42,7 @@ func (s *Store) Cards(ctx context.Context, kind string, limit int) ([]chat.Card,
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var c chat.Card
 		var at, shown, held int64
-		err := row.Scan(&c.ID, &c.Kind, &c.Team, &c.Tenant, &c.Cluster, &c.Operation, &c.Channel, &c.Person, &c.Message, &c.Shown, &shown, &c.Thread, &c.Told, &at,
+		err := row.Scan(&c.ID, &c.Kind, &c.Team, &c.Tenant, &c.Cluster, &c.Operation, &c.Channel, &c.Person, &c.Message, &c.Shown, &shown, &c.Thread, &c.ThreadState, &at,
 			&c.Status, &c.Done, &c.Total, &held)
 		c.At, c.ShownAt, c.HeldUntil = db.FromMicros(at), db.FromMicros(shown), db.FromMicros(held)
 		list = append(list, c)
@@ -63,7 +63,7 @@ func (s *Store) ShownCard(ctx context.Context, c chat.Card) error {
 			}
 		}
 		return t.Exec(`UPDATE chat_cards SET channel = ?, message = ?, shown = ?, shown_at = ?, thread = ?, notified_state = ? WHERE id = ?`,
-			c.Channel, c.Message, c.Shown, db.Micros(c.ShownAt), c.Thread, c.Told, c.ID)
+			c.Channel, c.Message, c.Shown, db.Micros(c.ShownAt), c.Thread, c.ThreadState, c.ID)
 	})
 }
 

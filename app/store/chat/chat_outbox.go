@@ -73,16 +73,16 @@ func queueNotices(t *db.Tx, kind string, kinds []app.NoticeKind, now, before tim
 	if err != nil || from == top {
 		return err
 	}
-	type told struct {
+	type notified struct {
 		id                  int64
 		kind                app.NoticeKind
 		tenant, user, group string
 		cluster             string
 	}
-	var all []told
+	var all []notified
 	asked := map[string]bool{} // tenants in which a request has moved
 	err = t.Each(func(row db.Scanner) error {
-		var n told
+		var n notified
 		var names, in []byte
 		var users, groups []string
 		if err := row.Scan(&n.id, &n.kind, &n.tenant, &n.cluster, &names, &in); err != nil {

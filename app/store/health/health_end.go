@@ -129,9 +129,9 @@ func judge(t *db.Tx, o execution.CheckBatchOutcome, h healthRow, before []health
 	var after []health.NodeHealth
 	for _, m := range there {
 		old, known := was[m.name]
-		finding, told := found[m.name]
+		finding, notified := found[m.name]
 		delete(was, m.name)
-		if !known && !told {
+		if !known && !notified {
 			continue
 		}
 		if slices.Contains(o.Left, m.name) {

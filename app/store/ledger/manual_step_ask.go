@@ -40,7 +40,7 @@ func noteManualSteps(t *db.Tx, now time.Time, set *ledger.Set) (known []ManualSt
 
 // closeOverdue ends the questions that no one has answered: those that were are not open any more.
 func closeOverdue(t *db.Tx, now time.Time, over []*ledger.Step) error {
-	told := map[string]bool{}
+	notified := map[string]bool{}
 	for _, st := range over {
 		list, err := ManualSteps(t, `q.operation = ? AND q.idx = ? AND q.state = 'open'`, st.Operation, st.Index)
 		if err != nil {
@@ -50,7 +50,7 @@ func closeOverdue(t *db.Tx, now time.Time, over []*ledger.Step) error {
 			if err := CloseManualStep(t, q, ManualStepEnd{State: execution.ManualStepOverdue, Now: now}); err != nil {
 				return err
 			}
-			if !alreadyNotified(told, q) {
+			if !alreadyNotified(notified, q) {
 				if err := t.Notice(q.OverdueNotice(now)); err != nil {
 					return err
 				}
@@ -61,15 +61,15 @@ func closeOverdue(t *db.Tx, now time.Time, over []*ledger.Step) error {
 }
 
 // alreadyNotified reports whether people were notified of the same on another node, where one answer counts for all.
-func alreadyNotified(told map[string]bool, q ManualStepRow) bool {
+func alreadyNotified(notified map[string]bool, q ManualStepRow) bool {
 	key := db.JSON([]any{q.Operation, q.Service, q.Action})
-	was := told[key]
-	told[key] = true
+	was := notified[key]
+	notified[key] = true
 	return was && q.Person.Once
 }
 
 func openManualSteps(t *db.Tx, now time.Time, opened []*ledger.Step) (known []ManualStepRow, err error) {
-	told := map[string]bool{}
+	notified := map[string]bool{}
 	clusters := map[string]template.MacroCluster{}
 	for _, st := range opened {
 		list, err := ManualSteps(t, `q.operation = ? AND q.idx = ?`, st.Operation, st.Index)
@@ -83,7 +83,7 @@ func openManualSteps(t *db.Tx, now time.Time, opened []*ledger.Step) (known []Ma
 				}
 			}
 			remind := now.Add(st.AskFor / 2)
-			fresh := !alreadyNotified(told, q)
+			fresh := !alreadyNotified(notified, q)
 			if q.Person.Once && fresh {
 				var before string // the one by which people know of it, and which was answered perhaps
 				err := t.Row(`SELECT COALESCE(min(state), '') FROM manual_steps WHERE operation = ? AND service = ? AND action = ? AND state IN ('answered', 'open')`,

@@ -111,8 +111,8 @@ func notifyEnded(t *db.Tx, now time.Time, o *ledger.Operation) error {
 		phase = template.HookAfter
 	}
 	if o.StartedAt.IsZero() {
-		var told bool
-		if err := t.Row(`SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE operation = ?)`, o.ID).Scan(&told); err != nil || !told {
+		var notified bool
+		if err := t.Row(`SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE operation = ?)`, o.ID).Scan(&notified); err != nil || !notified {
 			return err
 		}
 	}

@@ -95,7 +95,7 @@ func forgetBudget(t *db.Tx, tenant string, scope apppolicy.QuotaScope, name stri
 // NotifyBudgets writes the notices of budgets that are used up to a level without a notice yet, of all tenants, and
 // returns how many. Those that a request brings about are written with it.
 // Only what has reached a level without a notice is written.
-func (s *Store) NotifyBudgets(ctx context.Context, now time.Time) (told int, err error) {
+func (s *Store) NotifyBudgets(ctx context.Context, now time.Time) (notified int, err error) {
 	tenants := []string{}
 	if err := s.Each(ctx, func(row db.Scanner) error {
 		var tenant string
@@ -107,15 +107,15 @@ func (s *Store) NotifyBudgets(ctx context.Context, now time.Time) (told int, err
 	}
 	for _, tenant := range tenants {
 		n, err := s.notifyBudgetsOf(ctx, tenant, now)
-		told += n
+		notified += n
 		if err != nil {
-			return told, err
+			return notified, err
 		}
 	}
-	return told, nil
+	return notified, nil
 }
 
-func (s *Store) notifyBudgetsOf(ctx context.Context, tenant string, now time.Time) (told int, err error) {
+func (s *Store) notifyBudgetsOf(ctx context.Context, tenant string, now time.Time) (notified int, err error) {
 	due, err := s.budgetsDue(ctx, tenant, now)
 	if err != nil || len(due) == 0 {
 		return 0, err
@@ -178,12 +178,12 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 			if level == 0 {
 				continue
 			}
-			var told int
+			var notified int
 			if err := l.row(`SELECT count(*) FROM budget_alerts WHERE tenant = ? AND scope = ? AND name = ? AND month = ? AND level = ?`,
-				tenant, string(st.Scope), st.Name, app.MonthOf(now).Name(), level).Scan(&told); err != nil {
+				tenant, string(st.Scope), st.Name, app.MonthOf(now).Name(), level).Scan(&notified); err != nil {
 				return nil, db.Wrapped(err)
 			}
-			if told == 0 {
+			if notified == 0 {
 				due = append(due, st)
 			}
 		}

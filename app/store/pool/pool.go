@@ -17,11 +17,11 @@ const poolColumns = `p.id, p.tenant, p.name, p.hardware, p.image, p.provider, p.
 	p.version, p.due_at, p.failures, p.retry_at, p.error, p.failed_at, p.notified, p.ended_at`
 
 func scanPool(row db.Scanner, more ...any) (p apppool.Pool, err error) {
-	var age, made, due, retry, troubled, told, ended int64
+	var age, made, due, retry, troubled, notified, ended int64
 	err = row.Scan(append([]any{&p.ID, &p.Tenant, &p.Name, &p.Hardware, &p.Image, &p.Provider, &p.Zone, &p.Count, &age, &p.Mode, &p.CreatedBy, &made, &p.Version, &due,
-		&p.Failures, &retry, &p.Error, &troubled, &told, &ended}, more...)...)
+		&p.Failures, &retry, &p.Error, &troubled, &notified, &ended}, more...)...)
 	p.MaxAge, p.CreatedAt, p.DueAt, p.RetryAt = time.Duration(age)*time.Microsecond, db.FromMicros(made), db.FromMicros(due), db.FromMicros(retry)
-	p.ErrorAt, p.Told, p.EndedAt = db.FromMicros(troubled), told != 0, db.FromMicros(ended)
+	p.ErrorAt, p.Notified, p.EndedAt = db.FromMicros(troubled), notified != 0, db.FromMicros(ended)
 	return p, err
 }
 

@@ -79,7 +79,7 @@ func (s *Store) RetirePoolMachine(ctx context.Context, n appcluster.NewOperation
 func (s *Store) RestPool(ctx context.Context, p apppool.Pool, n *app.Notice) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		changed, err := t.Count(`UPDATE pools SET due_at = ?, failures = ?, retry_at = ?, error = ?, failed_at = ?, notified = ? WHERE id = ? AND version = ?
-			AND (notified = 0 OR ? = 0)`, db.Micros(p.DueAt), p.Failures, db.Micros(p.RetryAt), p.Error, db.Micros(p.ErrorAt), db.Flag(p.Told), p.ID, p.Version, db.Flag(n != nil))
+			AND (notified = 0 OR ? = 0)`, db.Micros(p.DueAt), p.Failures, db.Micros(p.RetryAt), p.Error, db.Micros(p.ErrorAt), db.Flag(p.Notified), p.ID, p.Version, db.Flag(n != nil))
 		if err != nil || changed == 0 || n == nil {
 			return err
 		}

@@ -150,7 +150,7 @@ func (s *Slack) api(w http.ResponseWriter, r *http.Request, name string, body []
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((c.wait+time.Second-1)/time.Second))))
 		writeJSON(w, http.StatusTooManyRequests, internalError("ratelimited"))
 	default:
-		if _, told := answer["ok"]; !told {
+		if _, notified := answer["ok"]; !notified {
 			answer["ok"] = true
 		}
 		c.note.Error = str(answer["error"])

@@ -342,8 +342,8 @@ func TestLateAnswers(t *testing.T) {
 		o.want("response.late", 1)
 		o.post("https://hooks.slack.com/commands/T1/r9/x", `{"text":"done"}`)
 		o.want("response", 1)
-		if len(ops.Messages()) != 0 || len(ops.Told(ada)) != responseUses+2 {
-			t.Errorf("everyone sees %d, ada %d", len(ops.Messages()), len(ops.Told(ada)))
+		if len(ops.Messages()) != 0 || len(ops.Ephemeral(ada)) != responseUses+2 {
+			t.Errorf("everyone sees %d, ada %d", len(ops.Messages()), len(ops.Ephemeral(ada)))
 		}
 		o.call("chat.postMessage", "channel", ops.ID, "text", "card", "blocks", text([]any{actions(button(object{"value": "v"}), button(object{"action_id": "u", "text": plain("Open"), "url": "https://m.test"}))}))
 		o.do = func(form url.Values) (int, string) {
@@ -551,20 +551,20 @@ func TestSockets(t *testing.T) {
 			_ = conn.ReadJSON(&got)
 			_ = conn.Close()
 		}()
-		told := make(chan object, 2)
+		notified := make(chan object, 2)
 		go func() {
 			for {
 				var got object
 				if other.ReadJSON(&got) != nil {
 					return
 				}
-				told <- got
+				notified <- got
 				_ = other.WriteJSON(object{"envelope_id": got["envelope_id"]})
 			}
 		}()
 		for range 2 {
 			o.w.Event(object{"type": "app_home_opened"})
-			<-told
+			<-notified
 		}
 		synctest.Wait()
 		if now, ever := o.s.Sockets(); now != 1 || ever != 2 {
@@ -572,7 +572,7 @@ func TestSockets(t *testing.T) {
 		}
 		o.s.Warn()
 		o.s.Refresh()
-		if a, b := <-told, <-told; a["reason"] != "warning" || b["reason"] != "refresh_requested" {
+		if a, b := <-notified, <-notified; a["reason"] != "warning" || b["reason"] != "refresh_requested" {
 			t.Errorf("told %v %v", a, b)
 		}
 		synctest.Wait()

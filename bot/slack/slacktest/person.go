@@ -59,7 +59,7 @@ func (p Member) Says(text string) *Reply {
 func (r *Reply) Delivery() *Delivery { return r.d }
 
 // told are the messages that answer it, oldest first.
-func (r *Reply) told() (list []*Message) {
+func (r *Reply) notified() (list []*Message) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	for _, m := range r.channel.messages {
@@ -73,12 +73,12 @@ func (r *Reply) told() (list []*Message) {
 // Answer waits for an answer that says all of these.
 func (r *Reply) Answer(words ...string) (m *Message) {
 	r.s.t.Helper()
-	r.s.Wait(fmt.Sprintf("%s is not answered %q", r.d.what(), words), func() bool { m = newest(r.told(), words); return m != nil })
+	r.s.Wait(fmt.Sprintf("%s is not answered %q", r.d.what(), words), func() bool { m = newest(r.notified(), words); return m != nil })
 	return m
 }
 
 // Says reports whether an answer says all of these by now.
-func (r *Reply) Says(words ...string) bool { return newest(r.told(), words) != nil }
+func (r *Reply) Says(words ...string) bool { return newest(r.notified(), words) != nil }
 
 // who is someone as interactions name them; the lock is held.
 func (u *User) who() object {
@@ -261,11 +261,11 @@ func (p Member) Shares(domain string, links ...string) *Message {
 	m := &Message{channel: p.c, TS: s.stamp(), by: p.u, unfurls: object{"id": s.next("unfurl"), "links": links}}
 	m.set(strings.Join(links, " "), nil)
 	p.c.messages = append(p.c.messages, m)
-	var told []any
+	var notified []any
 	for _, l := range links {
-		told = append(told, object{"domain": domain, "url": l})
+		notified = append(notified, object{"domain": domain, "url": l})
 	}
-	event := object{"type": "link_shared", "user": p.u.ID, "channel": p.c.ID, "message_ts": m.TS, "links": told, "unfurl_id": m.unfurls["id"],
+	event := object{"type": "link_shared", "user": p.u.ID, "channel": p.c.ID, "message_ts": m.TS, "links": notified, "unfurl_id": m.unfurls["id"],
 		"source": "conversations_history", "is_bot_user_member": p.c.bot}
 	s.mu.Unlock()
 	p.u.w.Event(event)

@@ -198,8 +198,8 @@ func (c *Channel) Messages() (list []*Message) {
 	return list
 }
 
-// Told are a person's ephemeral messages in the channel, oldest first.
-func (c *Channel) Told(u *User) (list []*Message) {
+// Ephemeral returns a person's ephemeral messages in the channel, oldest first.
+func (c *Channel) Ephemeral(u *User) (list []*Message) {
 	c.w.s.mu.Lock()
 	defer c.w.s.mu.Unlock()
 	for _, m := range c.messages {

@@ -209,8 +209,8 @@ func serve(ctx context.Context, c *cli.Context, config Config) error {
 		return err
 	}
 	greet(ctx, c, s)
-	told := tellSystemd(ctx, "serves "+s.URL, s.Log)
-	defer told()
+	reported := tellSystemd(ctx, "serves "+s.URL, s.Log)
+	defer reported()
 	err = s.Run(ctx)
 	if e := s.Close(); err == nil {
 		err = e

@@ -87,12 +87,12 @@ func (w *supervisor) spawn(r fleet.Registered, name string, o fleet.WorkerOrder)
 	if err != nil {
 		return nil, err
 	}
-	tells, told, err := os.Pipe()
+	tells, reported, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	defer told.Close()
-	cmd.Stdout = told
+	defer reported.Close()
+	cmd.Stdout = reported
 	started := make(chan error, 1)
 	w.starts <- func() { started <- cmd.Start() }
 	if err := <-started; err != nil {

@@ -11,8 +11,8 @@ import (
 // Read reads a body.
 func (System) Read(event string, b *payload.Object) app.BuildEvent {
 	e := app.BuildEvent{Event: event, Phase: appbuild.PhaseOther, Action: b.Text("action"), Repository: b.In("repository").Text("full_name"), Actor: b.In("sender").Text("login")}
-	if told := eventOf(b); told != "" {
-		e.Event = told
+	if notified := eventOf(b); notified != "" {
+		e.Event = notified
 	}
 	switch e.Event {
 	case "workflow_job":

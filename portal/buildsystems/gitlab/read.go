@@ -47,7 +47,7 @@ var phases = map[string]app.BuildPhase{
 }
 
 // told sets phase and result by a status.
-func told(e app.BuildEvent, status string) app.BuildEvent {
+func notified(e app.BuildEvent, status string) app.BuildEvent {
 	e.Action = status
 	if p, ok := phases[status]; ok {
 		e.Phase = p
@@ -75,7 +75,7 @@ func ref(e app.BuildEvent, ref string, tag bool) app.BuildEvent {
 
 func pipeline(e app.BuildEvent, b *payload.Object) app.BuildEvent {
 	a := b.In("object_attributes")
-	e = ref(told(e, a.Need("status")), a.Text("ref"), a.Bool("tag"))
+	e = ref(notified(e, a.Need("status")), a.Text("ref"), a.Bool("tag"))
 	e.Build = fmt.Sprintf("%s/-/pipelines/%d", b.In("project").Need("path_with_namespace"), a.NeedNumber("id"))
 	e.Commit, e.URL = a.Text("sha"), a.Text("url")
 	e.FinishedAt = moment(a.Text("finished_at"))
@@ -109,7 +109,7 @@ func request(e app.BuildEvent, m *payload.Object) app.BuildEvent {
 }
 
 func job(e app.BuildEvent, b *payload.Object) app.BuildEvent {
-	e = ref(told(e, b.Need("build_status")), b.Text("ref"), b.Bool("tag"))
+	e = ref(notified(e, b.Need("build_status")), b.Text("ref"), b.Bool("tag"))
 	web := b.In("project").Text("web_url")
 	if home := b.In("repository").Text("homepage"); e.Repository == "" { // GitLab before 16.7 sends no project here
 		web = home

@@ -81,14 +81,14 @@ func (t *storeTest) buildsAsk() {
 	b := t.asking()
 	// approved
 	one, q := b.asked("web/1")
-	b.told()
+	b.notified()
 	b.Must(b.review(q, cluster.VerdictApprove, ""))
 	if v := b.is(one.ID, app.BuildCreating); v.Cluster == "" {
 		b.Fatal("it has no cluster")
 	}
 	b.settle()
 	b.is(one.ID, app.BuildReady)
-	b.Must(b.answered(b.told("web/1 ready")["web/1 ready"], "", 0, ""))
+	b.Must(b.answered(b.notified("web/1 ready")["web/1 ready"], "", 0, ""))
 	// denied: said in words, and begun again by another event
 	two, q := b.asked("web/2")
 	b.Must(b.review(q, cluster.VerdictDeny, "not on a Friday"))
@@ -96,8 +96,8 @@ func (t *storeTest) buildsAsk() {
 	if v := b.is(two.ID, app.BuildRefused); !strings.Contains(v.Message, "Denied: not on a Friday") || v.Cluster != "" {
 		b.Errorf("denied it is %+v", v)
 	}
-	if d := b.told("web/2 refused")["web/2 refused"]; !strings.Contains(d.Told.Message, "not on a Friday") {
-		b.Errorf("sent is %+v", d.Told)
+	if d := b.notified("web/2 refused")["web/2 refused"]; !strings.Contains(d.Build.Message, "not on a Friday") {
+		b.Errorf("sent is %+v", d.Build)
 	} else {
 		b.Must(b.answered(d, "", 0, ""))
 	}
@@ -118,7 +118,7 @@ func (t *storeTest) buildsAsk() {
 	b.Code(b.review(q, cluster.VerdictApprove, ""), app.EConflict)
 	b.settle()
 	b.made(1)
-	b.Must(b.answered(b.told("web/2 ended")["web/2 ended"], "", 0, ""))
+	b.Must(b.answered(b.notified("web/2 ended")["web/2 ended"], "", 0, ""))
 	// waited for too long
 	three, q := b.asked("web/3")
 	b.Clock.Move(61 * time.Minute)

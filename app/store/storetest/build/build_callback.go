@@ -15,7 +15,7 @@ import (
 const buildCallURL = "https://ci:hunter2@ci.example.com/told?token=also-secret"
 
 // told claims what builds are to be sent now, and returns it as "KEY STATE".
-func (b *buildHookTest) told(want ...string) map[string]webhook.DueDelivery {
+func (b *buildHookTest) notified(want ...string) map[string]webhook.DueDelivery {
 	b.Helper()
 	due, _, err := b.Store.BuildCallbacks().ClaimDeliveries(b.Ctx, webhook.DeliveryClaim{Holder: "x", Now: b.Clock.Now(), For: 30 * time.Second, Most: 100, PerTenant: 100})
 	b.Must(err)
@@ -26,7 +26,7 @@ func (b *buildHookTest) told(want ...string) map[string]webhook.DueDelivery {
 		if d.URL != buildCallURL || len(d.Secrets) != 1 || string(d.Secrets[0]) != buildSecret || d.Tenant != kit.Tenant {
 			b.Errorf("a callback leads to %q, signed with %q, for %q", d.URL, d.Secrets, d.Tenant)
 		}
-		what := d.Told.Key + " " + string(d.Told.State)
+		what := d.Build.Key + " " + string(d.Build.State)
 		got = append(got, what)
 		all[what] = d
 	}
@@ -96,14 +96,14 @@ func (t *storeTest) buildsCalledBack() {
 	full := b.begins("web/3")
 	b.settle()
 	b.is(one.Build, app.BuildReady)
-	all := b.told("web/3 refused", "web/1 ready", "web/2 ready")
-	if n := all["web/1 ready"].Told; len(n.Nodes) != 1 || n.Nodes[0].Name != "n1" || n.Build != one.Build || n.Cluster == "" || n.HookID == "" {
+	all := b.notified("web/3 refused", "web/1 ready", "web/2 ready")
+	if n := all["web/1 ready"].Build; len(n.Nodes) != 1 || n.Nodes[0].Name != "n1" || n.Build != one.Build || n.Cluster == "" || n.HookID == "" {
 		b.Errorf("sent is %+v", n)
 	}
-	if n := all["web/3 refused"].Told; !strings.Contains(n.Message, "queue") || n.Cluster != "" || len(n.Nodes) != 0 {
+	if n := all["web/3 refused"].Build; !strings.Contains(n.Message, "queue") || n.Cluster != "" || len(n.Nodes) != 0 {
 		b.Errorf("sent is %+v", n)
 	}
-	b.told() // all of them are held
+	b.notified() // all of them are held
 	b.Must(b.answered(all["web/3 refused"], "", 0, ""))
 	b.Must(b.answered(all["web/2 ready"], "", 0, ""))
 	b.Must(b.answered(all["web/1 ready"], app.ETransient, 5*time.Second, ""))
@@ -112,7 +112,7 @@ func (t *storeTest) buildsCalledBack() {
 	b.ends("web/2")
 	b.settle()
 	b.is(one.Build, app.BuildOver) // a callback that fails is no harm to it
-	next := b.told("web/2 ended")
+	next := b.notified("web/2 ended")
 	c := b.outcome(one.Build, "ready waiting 1; ended waiting 0")
 	if c.URL != "https://ci.example.com/told?…" || c.Deliveries[0].Status != 500 || c.Deliveries[0].NextAt.IsZero() || c.Deliveries[0].Error == "" {
 		b.Errorf("shown is %+v", c)
@@ -120,25 +120,25 @@ func (t *storeTest) buildsCalledBack() {
 	b.Must(b.answered(next["web/2 ended"], app.EInvalid, 0, ""))
 	b.outcome(two.Build, "ready delivered 1; ended failed 1")
 	b.Clock.Move(6 * time.Second)
-	again := b.told("web/1 ready")
+	again := b.notified("web/1 ready")
 	if was := all["web/1 ready"]; again["web/1 ready"].MessageID != was.MessageID || again["web/1 ready"].Attempts != 2 || !strings.HasPrefix(was.MessageID, app.BuildCallbackMark) {
 		b.Errorf("it is %q again, was %q", again["web/1 ready"].MessageID, was.MessageID)
 	}
 	// A server that was killed between loses nothing.
 	b.Clock.Move(31 * time.Second)
-	again = b.told("web/1 ready")
+	again = b.notified("web/1 ready")
 	b.Must(b.answered(again["web/1 ready"], "", 0, ""))
-	b.Must(b.answered(b.told("web/1 ended")["web/1 ended"], "", 0, ""))
+	b.Must(b.answered(b.notified("web/1 ended")["web/1 ended"], "", 0, ""))
 	b.outcome(one.Build, "ready delivered 3; ended delivered 1")
 	b.outcome(full.Build, "refused delivered 1")
 	// Who answers 410 is sent nothing more.
 	four := b.begins("web/4")
 	b.settle()
-	gone := b.told("web/4 ready")["web/4 ready"]
+	gone := b.notified("web/4 ready")["web/4 ready"]
 	b.ends("web/4")
 	b.settle()
 	b.Must(b.answered(gone, app.ENotFound, 0, "The receiver answered 410 Gone."))
-	b.told()
+	b.notified()
 	if c := b.outcome(four.Build, "ready failed 1; ended failed 0"); !strings.Contains(c.Reason, "410") {
 		b.Errorf("shown is %+v", c)
 	}
@@ -148,13 +148,13 @@ func (t *storeTest) buildsCalledBack() {
 	b.Clock.Move(61 * time.Minute)
 	b.tend()
 	b.settle()
-	b.Must(b.answered(b.told("web/5 failed")["web/5 failed"], "", 0, ""))
+	b.Must(b.answered(b.notified("web/5 failed")["web/5 failed"], "", 0, ""))
 	for range 5 {
 		b.Clock.Move(build.DeliveryRetention)
 		_, err := b.Store.ForgetBuilds(b.Ctx, b.Clock.Now())
 		b.Must(err)
 	}
-	b.told()
+	b.notified()
 }
 
 // buildsCalledInSecret: nothing that people may see, and nothing in the audit, holds what may be secret of an address; callbacks of a hook
@@ -163,7 +163,7 @@ func (t *storeTest) buildsCalledInSecret() {
 	b := t.calling(calledRule(1, 5))
 	r := b.begins("web/1")
 	b.settle()
-	b.told("web/1 ready")
+	b.notified("web/1 ready")
 	v, err := b.a.Build.Access.AwaitBuildBy(b.Ctx, build.Key{Hook: b.hook.ID, Build: r.Build, Token: r.Token}, 0)
 	b.Must(err)
 	deliveries, err := b.Store.BuildDeliveries(b.Ctx, kit.Tenant, "ci", 0, 10)
@@ -178,10 +178,10 @@ func (t *storeTest) buildsCalledInSecret() {
 	b.Must(b.a.Build.Hooks.DeleteBuildHook(b.Ctx, kit.Boss, "ci"))
 	b.Clock.Move(31 * time.Second)
 	b.settle()
-	b.Must(b.answered(b.told("web/1 ready")["web/1 ready"], "", 0, ""))
+	b.Must(b.answered(b.notified("web/1 ready")["web/1 ready"], "", 0, ""))
 	_, err = b.Store.ForgetBuilds(b.Ctx, b.Clock.Now())
 	b.Must(err)
-	b.Must(b.answered(b.told("web/1 ended")["web/1 ended"], "", 0, ""))
+	b.Must(b.answered(b.notified("web/1 ended")["web/1 ended"], "", 0, ""))
 	if n, err := b.Store.ForgetBuilds(b.Ctx, b.Clock.Now()); err != nil || n == 0 {
 		b.Errorf("the secret of a hook that is gone stays: %d, %v", n, err)
 	}

@@ -37,13 +37,13 @@ func (t *storeTest) chats() {
 		t.Errorf("another chat has %+v, %v", other, err)
 	}
 	c = list[0]
-	c.Channel, c.Message, c.Shown, c.ShownAt, c.Thread, c.Told = "D1", "1.5", c.State(), t.Clock.Now(), "1.6", "some"
+	c.Channel, c.Message, c.Shown, c.ShownAt, c.Thread, c.ThreadState = "D1", "1.5", c.State(), t.Clock.Now(), "1.6", "some"
 	t.Must(t.Store.ShownCard(t.Ctx, c))
 	t.Must(t.Store.SaveCard(t.Ctx, chat.Card{Kind: "slack", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1",
 		At: t.Clock.Now()}, long))
 	list, err = t.Store.Cards(t.Ctx, "slack", 10)
 	t.Must(err)
-	if len(list) != 2 || list[0].Channel != "D1" || list[0].Message != "1.5" || list[0].Shown != c.Shown || list[0].Thread != "1.6" || list[0].Told != "some" || !list[0].ShownAt.Equal(c.ShownAt.Truncate(time.Microsecond)) {
+	if len(list) != 2 || list[0].Channel != "D1" || list[0].Message != "1.5" || list[0].Shown != c.Shown || list[0].Thread != "1.6" || list[0].ThreadState != "some" || !list[0].ShownAt.Equal(c.ShownAt.Truncate(time.Microsecond)) {
 		t.Fatalf("cards: %+v, wanted %+v", list, c)
 	}
 	t.Must(t.Store.DropCard(t.Ctx, c.ID))

@@ -35,7 +35,7 @@ func (t *storeTest) chatThreads() {
 		t.Must(t.Store.ShownCard(t.Ctx, c))
 		t.Must(t.Store.DropCard(t.Ctx, c.ID))
 	}
-	told := func(want ...string) {
+	notified := func(want ...string) {
 		t.Helper()
 		t.Must(t.Store.CollectChatNotices(t.Ctx, "slack", chat.NoticeKinds, t.Clock.Now(), long))
 		list, err := t.Store.ChatDMs(t.Ctx, "slack", "T1", t.Clock.Now(), 10)
@@ -49,36 +49,36 @@ func (t *storeTest) chatThreads() {
 			t.Fatalf("sent is %q, not %q", got, want)
 		}
 	}
-	told()
+	notified()
 	show("C1", "1.1")
 	show("C1", "1.2") // the newest card of a channel counts
 	show("D1", "2.1")
 	t.Drain()
-	told("C1 1.2: web is ready.", "D1 2.1: web is ready.")
-	told()
+	notified("C1 1.2: web is ready.", "D1 2.1: web is ready.")
+	notified()
 	t.Must(t.Store.MarkLost(t.Ctx, kit.Tenant, op.Cluster, "Lost machines: n1.", t.Clock.Now()))
 	t.Must(t.Store.MarkLost(t.Ctx, kit.Tenant, op.Cluster, "Lost machines: n1.", t.Clock.Now())) // which is known
-	told("C1 1.2: web lost machines.", "D1 2.1: web lost machines.")
+	notified("C1 1.2: web lost machines.", "D1 2.1: web lost machines.")
 
 	// A cluster that only some may see is not mentioned in a channel.
 	op = t.Create("hidden", 1)
 	show("C1", "1.3")
 	show("D1", "2.3")
 	t.Drain()
-	told("D1 2.3: hidden is ready.")
+	notified("D1 2.3: hidden is ready.")
 
 	// A card that is not posted yet shows the end by itself.
 	op = t.Create("late", 1)
 	t.Must(t.Store.SaveCard(t.Ctx, chat.Card{Kind: "slack", Team: "T1", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1",
 		Person: "U1", At: t.Clock.Now()}, long))
 	t.Drain()
-	told()
+	notified()
 
 	// Other tenants' cards of the same name are none of it, and a cluster without a card is notified of directly.
 	other := t.Create("db", 1)
 	t.Must(t.Store.MarkLost(t.Ctx, "other", other.Cluster, "x", t.Clock.Now()))
 	t.Drain()
-	told("U1: db is ready.")
+	notified("U1: db is ready.")
 }
 
 // chatAsks: a request that is approved has its card where it was asked for, once, also where it was approved before that was noted.

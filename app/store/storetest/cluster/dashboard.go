@@ -64,12 +64,12 @@ func (t *storeTest) home() {
 	if ending != "sooner soon " {
 		t.Errorf("what ends soon is %s", ending)
 	}
-	told := ""
+	notified := ""
 	for _, n := range h.Notices {
-		told += n.Title + " "
+		notified += n.Title + " "
 	}
-	if told != "ours mine " {
-		t.Errorf("shown was %s", told)
+	if notified != "ours mine " {
+		t.Errorf("shown was %s", notified)
 	}
 	q.Leases, q.Clusters, q.Notices = 1, 1, 1
 	h, err = t.Store.Home(t.Ctx, q)

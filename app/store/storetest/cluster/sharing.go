@@ -175,9 +175,9 @@ func (t *storeTest) sharing() {
 	if again, err := t.Store.ClusterSharing(t.Ctx, kit.Tenant, "web-1"); err != nil || fmt.Sprint(again) != fmt.Sprint(after) {
 		t.Errorf("read again: %+v, %v", again, err)
 	}
-	told, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: "bob", Groups: []string{"ops"}}, 0, 10)
-	if err != nil || len(told) != 3 || told[0].Title != "boss shared cluster web with you." || told[2].Title != "boss shared cluster web with you." && told[1].Title != "boss shared cluster web with you." {
-		t.Errorf("bob was notified %+v, %v", told, err)
+	notified, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: "bob", Groups: []string{"ops"}}, 0, 10)
+	if err != nil || len(notified) != 3 || notified[0].Title != "boss shared cluster web with you." || notified[2].Title != "boss shared cluster web with you." && notified[1].Title != "boss shared cluster web with you." {
+		t.Errorf("bob was notified %+v, %v", notified, err)
 	}
 	entries, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.share", Limit: 10})
 	if err != nil || len(entries) != 2 || entries[0].Object != "web-1" {
@@ -197,8 +197,8 @@ func (t *storeTest) sharing() {
 		t.Must(t.Store.Notify(t.Ctx, app.Notice{At: t.Clock.Now(), Tenant: kit.Tenant, Kind: kind, Cluster: "open-1", Users: []string{"ada"}, Title: title}))
 		list, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: "eve", Groups: []string{"ops"}}, 0, 1)
 		t.Must(err)
-		if told := len(list) == 1 && list[0].Title == title; told != (i < len(app.OwnerNoticeKinds)) {
-			t.Errorf("of %s the group that owns the cluster is reported: %t", kind, told)
+		if notified := len(list) == 1 && list[0].Title == title; notified != (i < len(app.OwnerNoticeKinds)) {
+			t.Errorf("of %s the group that owns the cluster is reported: %t", kind, notified)
 		}
 	}
 	t.Code(t.Store.DeleteGroup(t.Ctx, boss, "ops", t.Clock.Now()), app.EConflict)

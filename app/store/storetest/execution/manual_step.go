@@ -37,7 +37,7 @@ func (t *storeTest) answer(q execution.ManualStep, user, refuse string, values m
 		Who: app.Actor{Tenant: kit.Tenant, User: user, Role: app.RoleUser, Via: app.ViaPortal}, Now: t.Clock.Now()})
 }
 
-func (t *storeTest) told(kind app.NoticeKind) (titles []string) {
+func (t *storeTest) notified(kind app.NoticeKind) (titles []string) {
 	t.Helper()
 	list, err := t.Store.Notices(t.Ctx, kit.Tenant, 0, 1000)
 	t.Must(err)
@@ -63,8 +63,8 @@ func (t *storeTest) asksPeople() {
 	if q.Person.Ask != "Type the key for web-1-n1.internal." || q.Person.Help != "It is on 10.0.0.1." {
 		t.Fatalf("asked is %q, with the help %q", q.Person.Ask, q.Person.Help)
 	}
-	if told := t.told(app.NoticeManualStep); len(told) != 1 || !strings.Contains(told[0], "Type the key for web-1-n1.internal.") {
-		t.Fatalf("sent is %q", told)
+	if notified := t.notified(app.NoticeManualStep); len(notified) != 1 || !strings.Contains(notified[0], "Type the key for web-1-n1.internal.") {
+		t.Fatalf("sent is %q", notified)
 	}
 	if _, err := t.Store.ManualStep(t.Ctx, "t2", q.Operation, q.Index); app.CodeOf(err) != app.ENotFound {
 		t.Fatalf("another tenant sees the question: %v", err)
@@ -189,14 +189,14 @@ func (t *storeTest) answersInTime() {
 		t.Must(err)
 	}
 	sweep(29 * time.Minute)
-	if n := len(t.told(app.NoticeManualStep)); n != 1 {
+	if n := len(t.notified(app.NoticeManualStep)); n != 1 {
 		t.Fatalf("%d notices before half of the time", n)
 	}
 	for range 3 {
 		sweep(time.Minute)
 	}
-	if told := t.told(app.NoticeManualStep); len(told) != 2 || !strings.HasPrefix(told[1], "Still waiting") {
-		t.Fatalf("at half of the time sent is %q", told)
+	if notified := t.notified(app.NoticeManualStep); len(notified) != 2 || !strings.HasPrefix(notified[1], "Still waiting") {
+		t.Fatalf("at half of the time sent is %q", notified)
 	}
 	sweep(time.Hour)
 	q, err := t.Store.ManualStep(t.Ctx, kit.Tenant, op.ID, 1)
@@ -205,8 +205,8 @@ func (t *storeTest) answersInTime() {
 		t.Fatalf("no one answered, and the question is %+v", q)
 	}
 	t.Status("web-1", app.ClusterFailed, app.OperationFailed)
-	if told := t.told(app.NoticeManualStep); len(told) != 3 || !strings.HasPrefix(told[2], "Not answered in time") {
-		t.Fatalf("when it is over sent is %q", told)
+	if notified := t.notified(app.NoticeManualStep); len(notified) != 3 || !strings.HasPrefix(notified[2], "Not answered in time") {
+		t.Fatalf("when it is over sent is %q", notified)
 	}
 	_, err = t.answer(q, "ada", "", typed)
 	t.Code(err, app.EConflict)
@@ -291,16 +291,16 @@ func (t *storeTest) answersOnce() {
 		t.Finish(c, false)
 	}
 	q := t.questions(2)[1]
-	if told := t.told(app.NoticeManualStep); len(told) != 1 {
-		t.Fatalf("sent is %q", told)
+	if notified := t.notified(app.NoticeManualStep); len(notified) != 1 {
+		t.Fatalf("sent is %q", notified)
 	}
 	_, err = t.answer(q, "bob", "", typed)
 	t.Must(err)
 	t.questions(0)
 	t.Finish(last, false)
 	t.questions(0)
-	if told := t.told(app.NoticeManualStep); len(told) != 1 {
-		t.Fatalf("sent is %q", told)
+	if notified := t.notified(app.NoticeManualStep); len(notified) != 1 {
+		t.Fatalf("sent is %q", notified)
 	}
 	answers, err := t.Store.Answers(t.Ctx, kit.Tenant, "web-1", []string{"n1", "n2", "n3"})
 	t.Must(err)

@@ -152,7 +152,7 @@ func (t *storeTest) waitsAgree() {
 			first, last time.Time
 			n           int
 		}
-		told, found := map[string]span{}, map[string]span{} // by cause
+		notified, found := map[string]span{}, map[string]span{} // by cause
 		cause := func(text string) string {
 			_, text, _ = strings.Cut(text, "because ")
 			text, _, _ = strings.Cut(strings.TrimSuffix(text, "."), " (attempt")
@@ -160,7 +160,7 @@ func (t *storeTest) waitsAgree() {
 		}
 		for _, g := range q.Groups {
 			if !g.Until.IsZero() {
-				told[cause(g.Text)] = span{g.Until, g.Last, g.Count}
+				notified[cause(g.Text)] = span{g.Until, g.Last, g.Count}
 			}
 		}
 		whole := 0
@@ -194,8 +194,8 @@ func (t *storeTest) waitsAgree() {
 				}
 			}
 		}
-		if fmt.Sprint(told) != fmt.Sprint(found) || round == 0 && len(found) == 0 {
-			t.Fatalf("seed %d, round %d: the queue tells\n%v\nand why\n%v", seed, round, told, found)
+		if fmt.Sprint(notified) != fmt.Sprint(found) || round == 0 && len(found) == 0 {
+			t.Fatalf("seed %d, round %d: the queue tells\n%v\nand why\n%v", seed, round, notified, found)
 		}
 		if whole > len(ops) {
 			t.Errorf("round %d: the whole error is repeated %d times in %d answers", round, whole, len(ops))

@@ -247,11 +247,11 @@ func (t *storeTest) lost() {
 		t.Fatalf("lost: %+v", l)
 	}
 	t.Must(t.Store.MarkLost(t.Ctx, kit.Tenant, "web-1", "n1 is still gone", t.Clock.Now()))
-	told, err := t.Store.Notices(t.Ctx, kit.Tenant, 0, 1000)
+	notified, err := t.Store.Notices(t.Ctx, kit.Tenant, 0, 1000)
 	t.Must(err)
-	told = slices.DeleteFunc(told, func(n app.Notice) bool { return n.Kind != app.NoticeLost })
-	if len(told) != 2 || !told[1].At.Equal(t.Clock.Now()) || told[1].About != app.ClusterSubject("web-1") {
-		t.Fatalf("at %v people are notified %+v", t.Clock.Now(), told)
+	notified = slices.DeleteFunc(notified, func(n app.Notice) bool { return n.Kind != app.NoticeLost })
+	if len(notified) != 2 || !notified[1].At.Equal(t.Clock.Now()) || notified[1].About != app.ClusterSubject("web-1") {
+		t.Fatalf("at %v people are notified %+v", t.Clock.Now(), notified)
 	}
 	t.Must(t.Store.MarkFound(t.Ctx, kit.Tenant, "web-1", t.Clock.Now()))
 	c, err := t.Store.Cluster(t.Ctx, kit.Tenant, "web-1")

@@ -228,13 +228,13 @@ func (t *storeTest) healthFound() {
 	}
 	events, err := t.Store.Events(t.Ctx, kit.Tenant, id, 0, 1000)
 	t.Must(err)
-	var told []string
+	var notified []string
 	for _, e := range events {
 		if e.Kind == app.EventHealth {
-			told = append(told, e.Node+"="+e.Status)
+			notified = append(notified, e.Node+"="+e.Status)
 		}
 	}
-	if got := strings.Join(told, " "); got != "n2=unhealthy =unhealthy n2=healthy =healthy n3=unreachable =unhealthy n3=healthy =healthy" {
+	if got := strings.Join(notified, " "); got != "n2=unhealthy =unhealthy n2=healthy =healthy n3=unreachable =unhealthy n3=healthy =healthy" {
 		t.Errorf("events: %s", got)
 	}
 

@@ -68,13 +68,13 @@ func (t *moneyTest) extends() {
 	t.Must(err)
 	events, err := t.Store.Events(t.Ctx, kit.Tenant, "web-1", 0, 1000)
 	t.Must(err)
-	var told []string
+	var notified []string
 	for _, e := range events {
 		if e.Kind == app.EventLease {
-			told = append(told, e.Message)
+			notified = append(notified, e.Message)
 		}
 	}
-	if got := strings.Join(told, "|"); got != "ada extended the lease until 3 Jan 2026 00:00 UTC.|boss removed the lease end, beyond the template's limit: the fair is longer" {
+	if got := strings.Join(notified, "|"); got != "ada extended the lease until 3 Jan 2026 00:00 UTC.|boss removed the lease end, beyond the template's limit: the fair is longer" {
 		t.Errorf("the feed tells %s", got)
 	}
 	// What is reserved moves with it, and budgets have a say.

@@ -31,7 +31,7 @@ var Money = kit.Cases(newMoneyTest, []struct {
 	{"a budget holds for the months to come", (*moneyTest).monthsAhead},
 	{"quotas are listed with what is used", (*moneyTest).listed},
 	{"a lowered quota takes nothing away", (*moneyTest).lowered},
-	{"people are notified of a budget once", (*moneyTest).told},
+	{"people are notified of a budget once", (*moneyTest).notified},
 	{"200 creates at once keep a quota of 50 nodes", (*moneyTest).oversubscribe},
 	{"200 creates at once keep a limit of money per hour", (*moneyTest).oversubscribeMoney},
 	{"a lease is moved by the template's rules, and its budget with it", (*moneyTest).extends},
@@ -285,7 +285,7 @@ func (t *moneyTest) lowered() {
 	t.Must(err)
 }
 
-func (t *moneyTest) told() {
+func (t *moneyTest) notified() {
 	t.limit(policy.QuotaGroup, "data", policy.MeasurePerMonth, 100)
 	notices := func(want ...string) {
 		t.Helper()

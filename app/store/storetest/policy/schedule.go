@@ -45,7 +45,7 @@ func (t *moneyTest) schedules() {
 			t.Fatalf("%d were begun, want %d; %v", n, want, err)
 		}
 	}
-	told := func(words ...string) {
+	notified := func(words ...string) {
 		t.Helper()
 		list, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: "ada"}, 0, 10)
 		t.Must(err)
@@ -86,7 +86,7 @@ func (t *moneyTest) schedules() {
 	run(1)
 	t.Drain()
 	status(app.ClusterActive)
-	told()
+	notified()
 	// Something else is in progress at 18:00: it is tried again, and done when that is over.
 	t.Clock.Move(11*time.Hour + 20*time.Minute)
 	op, err := t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationRestart,
@@ -107,7 +107,7 @@ func (t *moneyTest) schedules() {
 	run(0)
 	run(0)
 	status(app.ClusterAsleep)
-	told("web did not wake as scheduled. It was scheduled for 6 Jan 2026 06:00 UTC.")
+	notified("web did not wake as scheduled. It was scheduled for 6 Jan 2026 06:00 UTC.")
 	// A cluster that cannot be put to sleep is notified of at once.
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationWake,
 		Requester: "ada",
@@ -120,7 +120,7 @@ func (t *moneyTest) schedules() {
 	t.Must(err)
 	t.Clock.Move(9 * time.Hour)
 	run(0)
-	told("has failed, so it can't be put to sleep", "did not wake")
+	notified("has failed, so it can't be put to sleep", "did not wake")
 	// Taken away, nothing comes of it any more.
 	set, err = a.Operation.Schedules.SetSchedule(t.Ctx, kit.Ada, "web", schedule.Schedule{})
 	t.Must(err)

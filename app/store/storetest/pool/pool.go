@@ -121,7 +121,7 @@ func (t *storeTest) poolRefills() {
 	t.Must(err)
 	for range 2 {
 		both := due[0]
-		both.Told = true
+		both.Notified = true
 		t.Must(t.Store.RestPool(t.Ctx, both, &app.Notice{At: t.Clock.Now(), Tenant: kit.Tenant, Kind: app.NoticePool, Users: []string{kit.Boss.User},
 			Title: "twice"}))
 	}

@@ -154,10 +154,10 @@ func (t *storeTest) hookStops() {
 	if h.State != webhook.HookStopped || !strings.Contains(h.Problem, "100 deliveries") || h.Failures != webhook.MostFailures || h.Last == nil || h.Last.Status != 500 {
 		t.Fatalf("after 100 failures the hook is %+v", h)
 	}
-	told, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, nil, 0, 1)
+	notified, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, nil, 0, 1)
 	t.Must(err)
-	if len(told) != 1 || told[0].Kind != app.NoticeHook {
-		t.Fatalf("the admins are notified %+v", told)
+	if len(notified) != 1 || notified[0].Kind != app.NoticeHook {
+		t.Fatalf("the admins are notified %+v", notified)
 	}
 	t.tell(app.NoticeAlarm, "missed")
 	t.wantDue("x", "")
@@ -217,13 +217,13 @@ func (t *storeTest) hookMemory() {
 	if len(list) != 1 || list[0].Title != "new" {
 		t.Fatalf("kept are %+v", list)
 	}
-	if told, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, nil, 0, 10); err != nil || len(told) != 2 {
-		t.Fatalf("%d notices are kept (%v), want 2", len(told), err)
+	if notified, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, nil, 0, 10); err != nil || len(notified) != 2 {
+		t.Fatalf("%d notices are kept (%v), want 2", len(notified), err)
 	}
 	t.Clock.Move(webhook.NoticeMemory - webhook.DeliveryMemory)
 	t.Must(t.Store.ForgetDeliveries(t.Ctx, t.Clock.Now()))
-	if told, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, nil, 0, 10); err != nil || len(told) != 1 || told[0].Title != "new" {
-		t.Fatalf("kept are %+v (%v)", told, err)
+	if notified, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, nil, 0, 10); err != nil || len(notified) != 1 || notified[0].Title != "new" {
+		t.Fatalf("kept are %+v (%v)", notified, err)
 	}
 }
 
