@@ -69,8 +69,8 @@ type KeptAnswer struct {
 	Status      int    `json:"status"`
 	ContentType string `json:"content_type,omitempty"`
 	Body        []byte `json:"body,omitempty"`
-	// Took is what the one who asked was allowed, and so what it takes to be given the answer.
-	Took []Allowance `json:"took,omitempty"`
+	// Required is what the person who asked was allowed, and so what reading the answer requires.
+	Required []Allowance `json:"required,omitempty"`
 }
 
 type onceKey struct{}

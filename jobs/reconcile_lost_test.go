@@ -252,7 +252,7 @@ func (m *counts) Add(of *observe.Metric, n float64, labels ...string) {
 	}
 }
 
-func (m *counts) Took(*observe.Metric, time.Duration, ...string) {}
+func (m *counts) ObserveDuration(*observe.Metric, time.Duration, ...string) {}
 
 // together is a store in which no server keeps another one from an account.
 type together struct{ reconcile.AccountStore }

@@ -34,7 +34,7 @@ func (w *actions) begin(ctx context.Context, as *execution.Assignment) (context.
 		}
 		w.Meter.Add(observe.MetricStepsOpen, -1)
 		w.Meter.Add(observe.MetricSteps, 1, string(as.Action), app.CodeLabel(err))
-		w.Meter.Took(observe.MetricStepTime, took, string(as.Action), result)
+		w.Meter.ObserveDuration(observe.MetricStepTime, took, string(as.Action), result)
 		end(err, observe.Attribute{Name: "muster.again", Value: r.Retry.Again})
 	}
 }

@@ -13,7 +13,7 @@ import (
 func learned(d time.Duration, runs int) plan.DurationStats {
 	var p plan.DurationStats
 	for range runs {
-		p = p.Add(plan.DurationSample{Took: d, Attempt: 1})
+		p = p.Add(plan.DurationSample{Duration: d, Attempt: 1})
 	}
 	return p
 }

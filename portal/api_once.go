@@ -65,7 +65,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 		defer cancel()
 		var err error
 		if rec.status >= 200 && rec.status < 300 {
-			err = kept.EndOnce(after, k, app.KeptAnswer{Status: rec.status, ContentType: rec.kind, Body: rec.out.Bytes(), Took: took.List()})
+			err = kept.EndOnce(after, k, app.KeptAnswer{Status: rec.status, ContentType: rec.kind, Body: rec.out.Bytes(), Required: took.List()})
 		} else {
 			err = kept.ReleaseOnce(after, k)
 		}

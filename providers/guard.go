@@ -333,7 +333,7 @@ func (g *guarded) watch(ctx context.Context, verb string) (context.Context, func
 			err = coded(caller, g.name, verb, err)
 		}
 		g.meter.Add(observe.MetricCalls, 1, g.name, verb, app.CodeLabel(err))
-		g.meter.Took(observe.MetricCallTime, time.Since(began), g.name, verb)
+		g.meter.ObserveDuration(observe.MetricCallTime, time.Since(began), g.name, verb)
 		if app.CodeOf(err) == app.ERateLimit {
 			g.meter.Add(observe.MetricThrottled, 1, g.name, "provider")
 		}

@@ -17,11 +17,10 @@ const (
 
 // The limits of what build systems send.
 const (
-	MaxBuildBody    = 1 << 20         // bytes of one delivery; GitHub's own limit is 25 MB, what rules need is far smaller
-	buildReplayTime = 24 * time.Hour  // how long a delivery is known again
-	ClockSkew       = 5 * time.Minute // how old a signed time may be, or how far ahead; that of Standard Webhooks
-	MaxBuildKey     = 300             // bytes of BuildEvent.Build
-	MaxBuildField   = 1000            // bytes of each other word of a BuildEvent
+	MaxBuildBody  = 1 << 20         // bytes of one delivery; GitHub's own limit is 25 MB, what rules need is far smaller
+	ClockSkew     = 5 * time.Minute // how old a signed time may be, or how far ahead; that of Standard Webhooks
+	MaxBuildKey   = 300             // bytes of BuildEvent.Build
+	MaxBuildField = 1000            // bytes of each other word of a BuildEvent
 )
 
 // Delivery is one request of a build system whose signature was found to be right.

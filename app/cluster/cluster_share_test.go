@@ -190,7 +190,7 @@ func TestRepeatedAnswersRespectVisibility(t *testing.T) {
 	if _, err := b.Services.Cluster.Ownership.RenameCluster(ctx, who, "web", "site"); err != nil {
 		t.Fatal(err)
 	}
-	kept := app.KeptAnswer{Status: 200, Took: took.List()}
+	kept := app.KeptAnswer{Status: 200, Required: took.List()}
 	for _, c := range []struct {
 		change cluster.SharingChange
 		want   app.Code

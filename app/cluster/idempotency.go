@@ -40,10 +40,10 @@ func (a *Repeats) MayRepeat(ctx context.Context, actor app.Actor, k app.KeptAnsw
 	if err := actor.Authorize("MayRepeat"); err != nil {
 		return err
 	}
-	if len(k.Took) == 0 { // kept by a version that did not note it
+	if len(k.Required) == 0 { // kept by a version that did not note it
 		return &app.Error{Code: app.EForbidden, Reason: "answer_kept", Message: "This request was carried out, but its response is no longer available.", Hint: "Check the result, such as the new cluster."}
 	}
-	for _, x := range k.Took {
+	for _, x := range k.Required {
 		if err := a.mayRepeat(ctx, actor, x); err != nil {
 			return err
 		}

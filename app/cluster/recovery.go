@@ -22,8 +22,8 @@ type Problem struct {
 	// Lost are the nodes whose machines are gone.
 	Lost []string `json:"lost"`
 	// Failures are the first steps that failed; MoreFailures counts the others.
-	Failures     []TroubleStep `json:"failures"`
-	MoreFailures int           `json:"more_failures,omitempty"`
+	Failures     []FailedStep `json:"failures"`
+	MoreFailures int          `json:"more_failures,omitempty"`
 	// CostPerHour is what the existing machines cost meanwhile.
 	CostPerHour float64 `json:"cost_per_hour"`
 	Currency    string  `json:"currency,omitempty"` // by ISO 4217
@@ -33,8 +33,8 @@ type Problem struct {
 	Soon string `json:"soon,omitempty"`
 }
 
-// TroubleStep is a step that failed.
-type TroubleStep struct {
+// FailedStep is a step that failed.
+type FailedStep struct {
 	Step  string `json:"step"`
 	Node  string `json:"node,omitempty"`
 	Error string `json:"error"`
@@ -261,7 +261,7 @@ func TroubleOf(v View, d Definition, open Unfinished) *Problem {
 	if v.Status != app.ClusterFailed {
 		return nil
 	}
-	t := &Problem{Lost: []string{}, Failures: []TroubleStep{}, Options: []RecoveryOption{}}
+	t := &Problem{Lost: []string{}, Failures: []FailedStep{}, Options: []RecoveryOption{}}
 	p := NewRecovery(v, open)
 	for _, n := range v.Nodes {
 		if n.Lost() {
@@ -279,7 +279,7 @@ func TroubleOf(v View, d Definition, open Unfinished) *Problem {
 		t.Operation, t.Since = p.Latest.ID, p.Latest.EndedAt
 		said := RepeatedErrors{}
 		for _, s := range open.Failures {
-			t.Failures = append(t.Failures, TroubleStep{Step: s.ID, Node: s.Node, Error: said.Say(s.ID, s.Error)})
+			t.Failures = append(t.Failures, FailedStep{Step: s.ID, Node: s.Node, Error: said.Say(s.ID, s.Error)})
 		}
 		t.MoreFailures = open.Failed - len(open.Failures)
 	}

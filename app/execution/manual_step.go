@@ -69,7 +69,7 @@ type ManualStep struct {
 	Requester   string            `json:"requester"`
 	Person      template.Person   `json:"person"` // with Ask and Help as they were expanded
 	State       ManualStepState   `json:"state"`
-	AskedAt     time.Time         `json:"asked_at,omitzero"`
+	RequestedAt time.Time         `json:"requested_at,omitzero"`
 	Until       time.Time         `json:"until,omitzero"` // what happens then says Person.OnTimeout
 	AnsweredAt  time.Time         `json:"answered_at,omitzero"`
 	AnsweredBy  string            `json:"answered_by,omitempty"`

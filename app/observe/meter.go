@@ -9,8 +9,8 @@ import (
 type Meter interface {
 	// Add adds n to a counter, or to a level, where it may be less than nothing. The labels are in the order of m.Labels.
 	Add(m *Metric, n float64, labels ...string)
-	// Took notes how long something took, of a metric of durations.
-	Took(m *Metric, d time.Duration, labels ...string)
+	// ObserveDuration notes how long something took, of a metric of durations.
+	ObserveDuration(m *Metric, d time.Duration, labels ...string)
 }
 
 // MetricKind says what the figures of a metric mean.
@@ -56,7 +56,7 @@ type uncounted struct{}
 
 func (uncounted) Add(*Metric, float64, ...string) {}
 
-func (uncounted) Took(*Metric, time.Duration, ...string) {}
+func (uncounted) ObserveDuration(*Metric, time.Duration, ...string) {}
 
 // MeterOf returns m, or where that is nil one that does nothing.
 func MeterOf(m Meter) Meter {

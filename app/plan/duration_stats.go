@@ -152,20 +152,20 @@ func (p DurationStatsByKey) Known(k DurationKey) Tally {
 
 // DurationSample is one attempt to be taken into the summaries.
 type DurationSample struct {
-	Took    time.Duration
-	Failed  bool
-	Attempt int
+	Duration time.Duration
+	Failed   bool
+	Attempt  int
 }
 
 // Add takes in an attempt.
 func (p DurationStats) Add(a DurationSample) DurationStats {
 	switch {
 	case a.Failed:
-		p.Failed = p.Failed.Add(a.Took)
+		p.Failed = p.Failed.Add(a.Duration)
 	case a.Attempt > 1:
-		p.Again = p.Again.Add(a.Took)
+		p.Again = p.Again.Add(a.Duration)
 	default:
-		p.Done = p.Done.Add(a.Took)
+		p.Done = p.Done.Add(a.Duration)
 	}
 	return p
 }

@@ -99,9 +99,9 @@ func TestTallyBoundsNothingOverflows(t *testing.T) {
 func TestDurationStatsSeparateFailuresAndRetries(t *testing.T) {
 	var p DurationStats
 	for range 10 {
-		p = p.Add(DurationSample{Took: 10 * time.Second, Attempt: 1})
-		p = p.Add(DurationSample{Took: time.Hour, Attempt: 1, Failed: true})
-		p = p.Add(DurationSample{Took: 10 * time.Millisecond, Attempt: 2})
+		p = p.Add(DurationSample{Duration: 10 * time.Second, Attempt: 1})
+		p = p.Add(DurationSample{Duration: time.Hour, Attempt: 1, Failed: true})
+		p = p.Add(DurationSample{Duration: 10 * time.Millisecond, Attempt: 2})
 	}
 	if got := p.usual(); got.Runs != 10 || !near(got.Typical(), 10*time.Second, 0.001) || p.Failed.Runs != 10 || p.Again.Runs != 10 {
 		t.Errorf("%+v", p)

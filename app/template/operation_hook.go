@@ -177,7 +177,7 @@ type OperationNews struct {
 	Plan      NewsOfPlan    `json:"plan"`
 	Until     time.Time     `json:"answer_until,omitzero"` // while the operation waits for an answer
 	OnTimeout HookChoice    `json:"on_timeout,omitempty"`
-	Took      time.Duration `json:"took,omitempty"` // of one that has ended
+	Duration  time.Duration `json:"duration,omitempty"` // of one that has ended
 }
 
 // NewsOfPlan is a plan in short.

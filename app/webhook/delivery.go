@@ -100,7 +100,7 @@ type DeliveryEnd struct {
 	Holder   string
 	Attempt  int // the number of this one; an end with an old number changes nothing
 	At       time.Time
-	Took     time.Duration
+	Duration time.Duration
 	Status   int
 	Err      *app.Error // nil: it was taken
 	Response string

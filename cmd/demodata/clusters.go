@@ -333,7 +333,7 @@ func (h *Instance) finish(ctx context.Context, now time.Time) error {
 		return err
 	}
 	for i, d := range due {
-		end := webhook.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: "demodata", Attempt: d.Attempts, At: at, Took: time.Duration(80+13*i) * time.Millisecond, Status: 204}
+		end := webhook.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: "demodata", Attempt: d.Attempts, At: at, Duration: time.Duration(80+13*i) * time.Millisecond, Status: 204}
 		if i == len(due)-1 {
 			end.Status, end.Err, end.Response = 503, app.Errorf(app.ETransient, "The receiver responded 503 Service Unavailable."), "try later"
 		}

@@ -102,7 +102,7 @@ func (b *Budget) grant(ctx context.Context, account string, granted bool, wait t
 	}
 	began := time.Now()
 	err := loop.Pause(ctx, wait)
-	observe.MeterOf(b.Meter).Took(observe.MetricBudgetWait, time.Since(began), Metered(account))
+	observe.MeterOf(b.Meter).ObserveDuration(observe.MetricBudgetWait, time.Since(began), Metered(account))
 	return err
 }
 

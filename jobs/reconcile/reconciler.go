@@ -271,7 +271,7 @@ func (r *Reconciler) later(name string, at time.Time) {
 func (r *Reconciler) passed(a app.Account, err error) {
 	m := observe.MeterOf(r.Meter)
 	m.Add(observe.MetricReconcileRuns, 1, budget.Metered(a.Provider), app.CodeLabel(err))
-	m.Took(observe.MetricReconcileTime, a.EndedAt.Sub(a.BeganAt), budget.Metered(a.Provider))
+	m.ObserveDuration(observe.MetricReconcileTime, a.EndedAt.Sub(a.BeganAt), budget.Metered(a.Provider))
 	m.Add(observe.MetricFindings, float64(a.Deleted), budget.Metered(a.Provider), "deleted")
 	m.Add(observe.MetricFindings, float64(a.HeldBack), budget.Metered(a.Provider), "held_back")
 }

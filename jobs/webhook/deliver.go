@@ -146,7 +146,7 @@ func (d *Deliverer) deliver(ctx context.Context, one webhook.DueDelivery) {
 		if one.Build != nil && one.Build.Status != nil {
 			err = judgeStatus(*one.Build.Status, a, err)
 		}
-		e.Status, e.Response, e.Took, e.Request = a.Status, a.Text, a.Took, string(m.Body)
+		e.Status, e.Response, e.Duration, e.Request = a.Status, a.Text, a.Duration, string(m.Body)
 	}
 	e.At, e.Err = d.Now(), err
 	d.count(a, err)
@@ -187,7 +187,7 @@ func (d *Deliverer) count(a answer, failed *app.Error) {
 	}
 	observe.MeterOf(d.Meter).Add(observe.MetricDeliveries, 1, app.CodeLabel(err))
 	if a.Status > 0 {
-		observe.MeterOf(d.Meter).Took(observe.MetricDeliveryTime, a.Took)
+		observe.MeterOf(d.Meter).ObserveDuration(observe.MetricDeliveryTime, a.Duration)
 	}
 }
 

@@ -39,9 +39,9 @@ type Message struct {
 
 // answer is what a receiver said.
 type answer struct {
-	Status int    // 0: nothing
-	Text   string // the beginning of the body, at most app.ResponseKept bytes
-	Took   time.Duration
+	Status   int    // 0: nothing
+	Text     string // the beginning of the body, at most app.ResponseKept bytes
+	Duration time.Duration
 }
 
 // SenderConfig is what a sender is made of.
@@ -96,7 +96,7 @@ func NewSender(c SenderConfig) *Sender {
 func (s *Sender) Send(ctx context.Context, m Message) (answer, *app.Error) {
 	began := time.Now()
 	a, err := s.send(ctx, m)
-	a.Took = time.Since(began)
+	a.Duration = time.Since(began)
 	return a, err
 }
 

@@ -32,7 +32,7 @@ func TestSend(t *testing.T) {
 	rec := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ got) { _, _ = w.Write([]byte("thanks\x00\xff")) })
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1") // which is no one's business
 	a, err := sender(0).Send(t.Context(), message(rec.srv.URL+"/in?token=x"))
-	if err != nil || a.Status != 200 || a.Text != "thanks\uFFFD\uFFFD" || a.Took <= 0 {
+	if err != nil || a.Status != 200 || a.Text != "thanks\uFFFD\uFFFD" || a.Duration <= 0 {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if g := rec.next(); g.header.Get("User-Agent") != "Muster/1.2.3" || g.id != "msg_1" {

@@ -16,7 +16,7 @@ type StepDuration struct {
 	Expected time.Duration // the longest of them
 	Runs     int64         // the number of runs the estimate is based on; 0: none
 	Ended    int           // of a started plan: how many have succeeded
-	Took     time.Duration // their average duration
+	Duration time.Duration // their average duration
 }
 
 // Text names the kind: "create", "web: install".
@@ -76,7 +76,7 @@ func DurationsOfSteps(steps []app.Step) []StepDuration {
 		kind.Expected = max(kind.Expected, s.Expected)
 		known = known || s.Expected > 0
 		if took := s.EndedAt.Sub(s.StartedAt); s.State == app.StepSucceeded && !s.StartedAt.IsZero() && took >= 0 {
-			kind.Took += (took - kind.Took) / time.Duration(kind.Ended+1)
+			kind.Duration += (took - kind.Duration) / time.Duration(kind.Ended+1)
 			kind.Ended++
 		}
 	}

@@ -40,7 +40,7 @@ func TestDurationsOfARunningPlan(t *testing.T) {
 	}
 	kinds := DurationsOfSteps([]app.Step{step(app.StepSucceeded, 10*time.Second), step(app.StepSucceeded, 20*time.Second), step(app.StepFailed, time.Hour),
 		step(app.StepSucceeded, -time.Hour), {Action: app.ActionConfirm, State: app.StepWaiting}})
-	if len(kinds) != 1 || kinds[0] != (StepDuration{Action: app.ActionConfirm, Steps: 5, Expected: 30 * time.Second, Ended: 2, Took: 15 * time.Second}) {
+	if len(kinds) != 1 || kinds[0] != (StepDuration{Action: app.ActionConfirm, Steps: 5, Expected: 30 * time.Second, Ended: 2, Duration: 15 * time.Second}) {
 		t.Errorf("%+v", kinds)
 	}
 	if kinds := DurationsOfSteps([]app.Step{{Action: app.ActionConfirm, State: app.StepWaiting}}); kinds != nil {

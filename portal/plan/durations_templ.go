@@ -233,9 +233,9 @@ func PacesPicture(kinds []StepDuration, begun bool) templ.Component {
 					}
 					if k.Ended > 0 {
 						var templ_7745c5c3_Var9 string
-						templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Duration(k.Took))
+						templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Duration(k.Duration))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `durations.templ`, Line: 61, Col: 38}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `durations.templ`, Line: 61, Col: 42}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 						if templ_7745c5c3_Err != nil {

@@ -37,7 +37,7 @@ func Watched(m observe.Meter, t observe.Tracer, route func(*http.Request) string
 			}
 			m.Add(observe.MetricRequests, 1, at, method, strconv.Itoa(status))
 			if !strings.HasPrefix(ww.Header().Get("Content-Type"), "text/event-stream") {
-				m.Took(observe.MetricRequestTime, time.Since(began), at, method)
+				m.ObserveDuration(observe.MetricRequestTime, time.Since(began), at, method)
 			}
 			var err error
 			if status >= http.StatusInternalServerError {

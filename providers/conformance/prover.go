@@ -13,11 +13,11 @@ import (
 
 // Result is how one check went. Notes are what it said, in order: of one that failed, why.
 type Result struct {
-	Name    string        `json:"check"`
-	OK      bool          `json:"ok"`
-	Skipped bool          `json:"skipped,omitempty"`
-	Notes   []string      `json:"notes,omitempty"`
-	Took    time.Duration `json:"took_ns"`
+	Name     string        `json:"check"`
+	OK       bool          `json:"ok"`
+	Skipped  bool          `json:"skipped,omitempty"`
+	Notes    []string      `json:"notes,omitempty"`
+	Duration time.Duration `json:"duration_ns"`
 }
 
 // Prove runs the suite outside of a test, one check after the other, and tells how each went. Where ctx is done, what is left is skipped, and what was
@@ -75,7 +75,7 @@ func (p *Prover) Run(name string, check func(*Prover)) bool {
 	if c.isFailed() {
 		p.fail("")
 	}
-	c.report(Result{Name: c.name, OK: !c.failed, Skipped: c.skipped && !c.failed, Notes: slices.Clone(c.notes), Took: time.Since(began)})
+	c.report(Result{Name: c.name, OK: !c.failed, Skipped: c.skipped && !c.failed, Notes: slices.Clone(c.notes), Duration: time.Since(began)})
 	return !c.failed
 }
 

@@ -226,7 +226,7 @@ func (b buildCallbacks) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) 
 		var kind string
 		err := t.Row(`UPDATE build_callbacks SET outcome = ?, ended_at = ?, next_at = ?, holder = '', held_until = 0, status = ?, took = ?, code = ?, error = ?
 			WHERE id = ? AND holder = ? AND attempts = ? AND outcome = 'waiting' RETURNING build, kind`,
-			string(outcome), ended, next, e.Status, e.Took.Microseconds(), string(code), text, e.Delivery, e.Holder, e.Attempt).Scan(&build, &kind)
+			string(outcome), ended, next, e.Status, e.Duration.Microseconds(), string(code), text, e.Delivery, e.Holder, e.Attempt).Scan(&build, &kind)
 		if db.IsNoRows(err) {
 			return app.Errorf(app.EStale, "Another server has taken over callback %d.", e.Delivery)
 		}

@@ -13,7 +13,7 @@ import (
 
 // ManualStepColumns are those that ScanManualStep scans.
 const ManualStepColumns = `q.id, q.operation, q.idx, q.attempt, q.step, q.node, q.service, q.action, q.tenant, q.cluster, c.name, o.kind, c.owner, o.requester,
-	q.person, q.state, q.prompt, q.help, q.asked_at, q.due_at, q.answered_at, q.answered_by, q.reason`
+	q.person, q.state, q.prompt, q.help, q.requested_at, q.due_at, q.answered_at, q.answered_by, q.reason`
 
 // ManualStepTables are where ManualStepColumns are from.
 const ManualStepTables = ` FROM manual_steps q JOIN clusters c ON c.id = q.cluster JOIN operations o ON o.id = q.operation `
@@ -38,7 +38,7 @@ func ScanManualStep(row db.Scanner, more ...any) (q ManualStepRow, err error) {
 	if asked != "" {
 		q.Person.Ask, q.Person.Help = asked, help
 	}
-	q.AskedAt, q.Until, q.AnsweredAt = db.FromMicros(askedAt), db.FromMicros(until), db.FromMicros(answeredAt)
+	q.RequestedAt, q.Until, q.AnsweredAt = db.FromMicros(askedAt), db.FromMicros(until), db.FromMicros(answeredAt)
 	return q, nil
 }
 

@@ -77,7 +77,7 @@ func openManualSteps(t *db.Tx, now time.Time, opened []*ledger.Step) (known []Ma
 			return nil, err
 		}
 		for _, q := range list {
-			if q.Attempt, q.State, q.AskedAt, q.Until = st.Attempt, execution.ManualStepOpen, now, st.Deadline; needsNodes(q.Person) {
+			if q.Attempt, q.State, q.RequestedAt, q.Until = st.Attempt, execution.ManualStepOpen, now, st.Deadline; needsNodes(q.Person) {
 				if err := expandManualStep(t, &q, clusters); err != nil {
 					return nil, err
 				}
@@ -98,7 +98,7 @@ func openManualSteps(t *db.Tx, now time.Time, opened []*ledger.Step) (known []Ma
 			if !fresh {
 				remind = time.Time{}
 			}
-			if err := t.Exec(`UPDATE manual_steps SET state = 'open', attempt = ?, prompt = ?, help = ?, asked_at = ?, due_at = ?, remind_at = ?, answered_at = 0,
+			if err := t.Exec(`UPDATE manual_steps SET state = 'open', attempt = ?, prompt = ?, help = ?, requested_at = ?, due_at = ?, remind_at = ?, answered_at = 0,
 				answered_by = '', reason = '', answer = ?, answered_with = '' WHERE operation = ? AND idx = ?`, q.Attempt, q.Person.Ask, q.Person.Help, db.Micros(now), db.Micros(q.Until),
 				db.Micros(remind), []byte{}, q.Operation, q.Index); err != nil {
 				return nil, err

@@ -133,7 +133,7 @@ func notifyEnded(t *db.Tx, now time.Time, o *ledger.Operation) error {
 		return err
 	}
 	if !o.StartedAt.IsZero() {
-		news.Took = o.EndedAt.Sub(o.StartedAt)
+		news.Duration = o.EndedAt.Sub(o.StartedAt)
 	}
 	for _, h := range all {
 		if err := TellHook(t, news, h); err != nil {

@@ -26,7 +26,7 @@ func SaveRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 		}
 	}
 	err := t.Row(`INSERT INTO requests (tenant, kind, name, cluster, requester, owner, in_groups, via, status, plan_hash, spec, policy_input, decision,
-			terms, needs, offer, round, break_glass, message, payload, asked_at, ended_at, expires_at, due_at)
+			terms, needs, offer, round, break_glass, message, payload, requested_at, ended_at, expires_at, due_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', ?, '', ?, 0, ?, '', ?, ?, ?, ?) RETURNING id`,
 		r.Tenant, string(r.Kind), name, r.Cluster, r.Requester, r.Owner, db.JSON(r.Groups), string(r.Via), string(r.Status), r.Terms.PlanHash,
 		db.JSON(r.Facts), db.JSON(r.Decision), db.JSON(r.Approvals), r.Round, r.Message,

@@ -159,7 +159,7 @@ func (p Pacing) Note(set *ledger.Set, st *ledger.Step, f execution.Finish) {
 		f.Err != nil && (f.Retry.Free || set.Operation(st.Operation).Status == app.OperationCancelling) {
 		return
 	}
-	p[st.DurationKey] = append(p[st.DurationKey], plan.DurationSample{Took: f.Now.Sub(st.StartedAt), Failed: f.Err != nil, Attempt: f.Fence.Attempt})
+	p[st.DurationKey] = append(p[st.DurationKey], plan.DurationSample{Duration: f.Now.Sub(st.StartedAt), Failed: f.Err != nil, Attempt: f.Fence.Attempt})
 }
 
 // paceRow is a summary that changes.

@@ -177,6 +177,6 @@ func (s *Store) PastFacts(ctx context.Context, tenant string, limit int) ([]poli
 		p.RequestedAt = db.FromMicros(at)
 		list = append(list, p)
 		return json.Unmarshal(facts, &list[len(list)-1].Facts)
-	}, `SELECT id, requester, asked_at, policy_input FROM requests WHERE tenant = ? ORDER BY id DESC LIMIT ?`, tenant, min(max(limit, 1), 1000))
+	}, `SELECT id, requester, requested_at, policy_input FROM requests WHERE tenant = ? ORDER BY id DESC LIMIT ?`, tenant, min(max(limit, 1), 1000))
 	return list, err
 }

@@ -18,7 +18,7 @@ import (
 )
 
 const requestColumns = `r.id, r.tenant, r.kind, r.cluster, r.requester, r.owner, r.in_groups, r.via, r.status, r.encrypted_spec, r.policy_input, r.decision,
-	r.encrypted_terms, r.needs, r.offer, r.round, r.break_glass, r.message, r.asked_at, r.ended_at, r.expires_at, r.due_at`
+	r.encrypted_terms, r.needs, r.offer, r.round, r.break_glass, r.message, r.requested_at, r.ended_at, r.expires_at, r.due_at`
 
 // scanRequest leaves the sealed fields empty, and returns them for openRequest.
 func scanRequest(row db.Scanner) (r cluster.Request, sealed db.SealedRequest, err error) {

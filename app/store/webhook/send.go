@@ -158,7 +158,7 @@ func (s *Store) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 		err := t.Row(`UPDATE webhook_deliveries SET state = ?, ended_at = ?, next_at = ?, holder = '', held_until = 0, status = ?, took = ?, code = ?,
 				error = ?, request = ?
 			WHERE id = ? AND holder = ? AND attempts = ? AND state = 'waiting' RETURNING tenant, notice, operation`,
-			state, ended, next, e.Status, e.Took.Microseconds(), code, text, e.Request, e.Delivery, e.Holder, e.Attempt).Scan(&tenant, &notice, &operation)
+			state, ended, next, e.Status, e.Duration.Microseconds(), code, text, e.Request, e.Delivery, e.Holder, e.Attempt).Scan(&tenant, &notice, &operation)
 		if db.IsNoRows(err) {
 			return app.Errorf(app.EStale, "Another server has taken over delivery %d.", e.Delivery)
 		}
@@ -167,7 +167,7 @@ func (s *Store) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 		}
 		t.Topics[app.TenantTopic(tenant)] = true
 		if err := t.Exec(`INSERT INTO webhook_attempts (delivery, attempt, at, took, status, code, error, response) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT DO NOTHING`, e.Delivery, e.Attempt, db.Micros(e.At.Add(-e.Took)), e.Took.Microseconds(), e.Status, code, text, e.Response); err != nil {
+			ON CONFLICT DO NOTHING`, e.Delivery, e.Attempt, db.Micros(e.At.Add(-e.Duration)), e.Duration.Microseconds(), e.Status, code, text, e.Response); err != nil {
 			return err
 		}
 		failures := `failures`
@@ -178,7 +178,7 @@ func (s *Store) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 			failures = `failures + 1`
 		}
 		if err := t.Exec(`UPDATE webhooks SET failures = `+failures+`, last_id = ?, last_at = ?, last_took = ?, last_status = ?, last_code = ?, last_error = ?
-			WHERE id = ?`, e.Delivery, db.Micros(e.At), e.Took.Microseconds(), e.Status, code, text, e.Hook); err != nil {
+			WHERE id = ?`, e.Delivery, db.Micros(e.At), e.Duration.Microseconds(), e.Status, code, text, e.Hook); err != nil {
 			return err
 		}
 		if operation > 0 {

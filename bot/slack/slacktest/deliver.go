@@ -42,10 +42,10 @@ type Delivery struct {
 
 // Outcome is what happened to one try.
 type Outcome struct {
-	Status int // of HTTP; 200 for what was acknowledged over a websocket; 0 for no answer
-	Body   []byte
-	Err    error
-	Took   time.Duration
+	Status   int // of HTTP; 200 for what was acknowledged over a websocket; 0 for no answer
+	Body     []byte
+	Err      error
+	Duration time.Duration
 }
 
 func (o Outcome) ok() bool { return o.Err == nil && o.Status == http.StatusOK }
@@ -149,7 +149,7 @@ func (s *dispatcher) send(r *http.Request) (o Outcome) {
 		o.Body, err = io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 		_ = resp.Body.Close()
 	}
-	o.Err, o.Took = err, time.Since(began)
+	o.Err, o.Duration = err, time.Since(began)
 	return o
 }
 
@@ -177,7 +177,7 @@ func (d *Delivery) again(attempt int, reason string) Outcome {
 	defer s.mu.Unlock()
 	d.Tries = append(d.Tries, o)
 	switch {
-	case errors.Is(o.Err, context.DeadlineExceeded), o.Took > answerWithin:
+	case errors.Is(o.Err, context.DeadlineExceeded), o.Duration > answerWithin:
 		s.violate("late", d.what(), "no answer within %s", answerWithin)
 	case o.Err != nil && !s.cut && !s.closed:
 		s.violate("unreachable", d.what(), "%v", o.Err)

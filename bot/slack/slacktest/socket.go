@@ -297,7 +297,7 @@ func (k *sockets) send(d *Delivery, attempt int, reason string) (o Outcome) {
 			continue
 		}
 		if c == nil {
-			o.Err, o.Took = errCut, time.Since(began)
+			o.Err, o.Duration = errCut, time.Since(began)
 			return o
 		}
 		k.core.mu.Lock()
@@ -321,9 +321,9 @@ func (k *sockets) send(d *Delivery, attempt int, reason string) (o Outcome) {
 			if string(payload) == "null" {
 				payload = nil
 			}
-			return Outcome{Status: http.StatusOK, Body: payload, Took: time.Since(began)}
+			return Outcome{Status: http.StatusOK, Body: payload, Duration: time.Since(began)}
 		case <-timer.C:
-			return Outcome{Err: context.DeadlineExceeded, Took: time.Since(began)}
+			return Outcome{Err: context.DeadlineExceeded, Duration: time.Since(began)}
 		case <-c.gone:
 			attempt, reason = attempt+1, "timeout"
 		}

@@ -181,7 +181,7 @@ func (t *providerTrial) show(r conformance.Result) {
 	case r.Skipped:
 		word, colour = "-", ""
 	}
-	cli.Line(t.Stdout, "%s  %s (%s)", paint(colour, fmt.Sprintf("%-6s", word)), r.Name, humanize.Duration(r.Took))
+	cli.Line(t.Stdout, "%s  %s (%s)", paint(colour, fmt.Sprintf("%-6s", word)), r.Name, humanize.Duration(r.Duration))
 	if r.OK && !r.Skipped && !t.verbose {
 		return
 	}

@@ -43,7 +43,7 @@ func ManualStepsCommand(c *cli.Context) *cobra.Command {
 		}
 		t := cli.NewTable("CLUSTER", "STEP", "ASKED>", "LEFT>", "WAITING FOR", "QUESTION")
 		for _, q := range list {
-			t.Add(q.ClusterName, manualStepStep(q), humanize.Ago(time.Now(), q.AskedAt), humanize.Duration(time.Until(q.Until)), q.Waits, cli.OneLine(q.Person.Ask))
+			t.Add(q.ClusterName, manualStepStep(q), humanize.Ago(time.Now(), q.RequestedAt), humanize.Duration(time.Until(q.Until)), q.Waits, cli.OneLine(q.Person.Ask))
 		}
 		return t.Show(c)
 	})

@@ -38,7 +38,7 @@ func (b *buildHookTest) notified(want ...string) map[string]webhook.DueDelivery 
 
 // answered says how a callback went: taken where code is "", tried again where again is not 0.
 func (b *buildHookTest) answered(d webhook.DueDelivery, code app.Code, again time.Duration, stop string) error {
-	e := webhook.DeliveryEnd{Delivery: d.ID, Holder: "x", Attempt: d.Attempts, At: b.Clock.Now(), Took: 20 * time.Millisecond, Status: 200, Stop: stop}
+	e := webhook.DeliveryEnd{Delivery: d.ID, Holder: "x", Attempt: d.Attempts, At: b.Clock.Now(), Duration: 20 * time.Millisecond, Status: 200, Stop: stop}
 	if code != "" {
 		e.Err, e.Status = &app.Error{Code: code, Message: "It answered 500 Internal Server Error."}, 500
 	}

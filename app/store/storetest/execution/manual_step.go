@@ -57,7 +57,7 @@ func (t *storeTest) asksPeople() {
 	}
 	q := t.questions(1)[0]
 	if q.Step != "n1.a.configure" || q.Node != "n1" || q.Service != "a" || q.Attempt != 1 || q.State != execution.ManualStepOpen || q.ClusterName != "web" || q.Owner != "ada" ||
-		q.Kind != app.OperationCreate || !q.AskedAt.Equal(t.Clock.Now()) || !q.Until.Equal(t.Clock.Now().Add(time.Hour)) {
+		q.Kind != app.OperationCreate || !q.RequestedAt.Equal(t.Clock.Now()) || !q.Until.Equal(t.Clock.Now().Add(time.Hour)) {
 		t.Fatalf("the question is %+v", q)
 	}
 	if q.Person.Ask != "Type the key for web-1-n1.internal." || q.Person.Help != "It is on 10.0.0.1." {

@@ -37,7 +37,7 @@ func (t *T) Due(holder string) []webhook.DueDelivery {
 // Ended says how an attempt went: taken without a code; again where it is tried again.
 func (t *T) Ended(holder string, d webhook.DueDelivery, code app.Code, again time.Duration) error {
 	t.Helper()
-	e := webhook.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: holder, Attempt: d.Attempts, At: t.Clock.Now(), Took: 20 * time.Millisecond, Status: 200,
+	e := webhook.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: holder, Attempt: d.Attempts, At: t.Clock.Now(), Duration: 20 * time.Millisecond, Status: 200,
 		Request: "{}", Response: "thanks"}
 	if code != "" {
 		e.Err, e.Status = &app.Error{Code: code, Message: "It said no."}, 500

@@ -269,7 +269,7 @@ func (t *storeTest) hookOfTemplate() {
 	}
 	t.Must(t.Ended("x", d, "", 0))
 	t.Drain()
-	if d := t.News("cmdb: web: after creation")["cmdb"]; d.News.Hook != "last" || d.News.Took < 0 {
+	if d := t.News("cmdb: web: after creation")["cmdb"]; d.News.Hook != "last" || d.News.Duration < 0 {
 		t.Fatalf("it is reported %+v", d.News)
 	}
 	// No one's missing hook keeps machines.

@@ -34,7 +34,7 @@ func everything(t *testing.T) *Metrics {
 	m := New(Config{QueryMetrics: []observe.Gauging{{Name: "all", Metrics: observe.Levels, Read: func(context.Context) ([]observe.Reading, error) { return readings, nil }}}})
 	for _, one := range observe.AllMetrics {
 		m.Add(one, 0, make([]string, len(one.Labels))...)
-		m.Took(one, 0, make([]string, len(one.Labels))...)
+		m.ObserveDuration(one, 0, make([]string, len(one.Labels))...)
 	}
 	return m
 }

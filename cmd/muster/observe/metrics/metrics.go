@@ -129,7 +129,7 @@ func (m *Metrics) Add(what *observe.Metric, n float64, labels ...string) {
 	}
 }
 
-func (m *Metrics) Took(what *observe.Metric, d time.Duration, labels ...string) {
+func (m *Metrics) ObserveDuration(what *observe.Metric, d time.Duration, labels ...string) {
 	if s := m.series[what.Name]; s != nil && s.duration != nil {
 		s.duration.WithLabelValues(s.values(labels)...).Observe(d.Seconds())
 	}

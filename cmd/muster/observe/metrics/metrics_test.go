@@ -36,7 +36,7 @@ func expect(t *testing.T, text string, lines ...string) {
 func TestWhatIsCountedIsShown(t *testing.T) {
 	m := New(Config{Version: "1.2", Go: "go1"})
 	m.Add(observe.MetricSteps, 2, "create", "ok")
-	m.Took(observe.MetricStepTime, 3*time.Second, "create", "ok")
+	m.ObserveDuration(observe.MetricStepTime, 3*time.Second, "create", "ok")
 	m.Add(observe.MetricStreams, 2)
 	m.Add(observe.MetricStreams, -1)
 	expect(t, shown(t, m), `muster_steps_total{action="create",code="ok"} 2`, `muster_step_seconds_bucket{action="create",result="ok",le="5"} 1`,
@@ -111,6 +111,6 @@ func BenchmarkRequestCounted(b *testing.B) {
 		m.Add(observe.MetricRequestsOpen, 1)
 		m.Add(observe.MetricRequestsOpen, -1)
 		m.Add(observe.MetricRequests, 1, "/clusters/{id}", "GET", "200")
-		m.Took(observe.MetricRequestTime, time.Millisecond, "/clusters/{id}", "GET")
+		m.ObserveDuration(observe.MetricRequestTime, time.Millisecond, "/clusters/{id}", "GET")
 	}
 }

@@ -16,11 +16,11 @@ const maxPipeLine = 4096
 
 // pipeLine is a line in the pipe.
 type pipeLine struct {
-	Metric string        `json:"m"`
-	N      float64       `json:"n,omitempty"`
-	Took   time.Duration `json:"t,omitempty"`
-	Labels []string      `json:"l,omitempty"`
-	Timed  bool          `json:"d,omitempty"`
+	Metric   string        `json:"m"`
+	N        float64       `json:"n,omitempty"`
+	Duration time.Duration `json:"t,omitempty"`
+	Labels   []string      `json:"l,omitempty"`
+	Timed    bool          `json:"d,omitempty"`
 }
 
 // PipeMeter is the meter of a worker process: it sends counts to its parent process. So a host has one place to scrape, and counts outlive the
@@ -81,8 +81,8 @@ func (t *PipeMeter) Add(m *observe.Metric, n float64, labels ...string) {
 	t.send(pipeLine{Metric: m.Name, N: n, Labels: append([]string(nil), labels...)})
 }
 
-func (t *PipeMeter) Took(m *observe.Metric, d time.Duration, labels ...string) {
-	t.send(pipeLine{Metric: m.Name, Took: d, Labels: append([]string(nil), labels...), Timed: true})
+func (t *PipeMeter) ObserveDuration(m *observe.Metric, d time.Duration, labels ...string) {
+	t.send(pipeLine{Metric: m.Name, Duration: d, Labels: append([]string(nil), labels...), Timed: true})
 }
 
 // Listen counts what a PipeMeter sends, until it ends or sends invalid lines. Its remaining levels are subtracted then.
@@ -104,7 +104,7 @@ func (m *Metrics) Listen(r io.Reader) {
 			continue // from another version
 		}
 		if l.Timed {
-			m.Took(s.metric, l.Took, l.Labels...)
+			m.ObserveDuration(s.metric, l.Duration, l.Labels...)
 			continue
 		}
 		m.Add(s.metric, l.N, l.Labels...)

@@ -17,7 +17,7 @@ func TestWorkersReportToTheirParent(t *testing.T) {
 	go func() { defer close(heard); m.Listen(r) }()
 	send := NewPipeMeter(w)
 	send.Add(observe.MetricSteps, 1, "create", "ok")
-	send.Took(observe.MetricStepTime, 2*time.Second, "create", "ok")
+	send.ObserveDuration(observe.MetricStepTime, 2*time.Second, "create", "ok")
 	send.Add(observe.MetricStepsOpen, 3)
 	_ = send.Close()
 	_ = send.Close()
