@@ -137,7 +137,7 @@ func TestRealTemplateLAMP(t *testing.T) {
 		t.Helper()
 		p.until(n.Name+" shows "+want, "true", func() (string, error) {
 			text, err := page(http.DefaultClient, web(n))
-			return fmt.Sprint(strings.Contains(text, want) && strings.Contains(text, "shown by "+n.Name)), err
+			return fmt.Sprint(strings.Contains(text, want) && strings.Contains(text, "<h1>Notes from "+n.Name+"</h1>")), err
 		})
 	}
 	add(v.Nodes[0], "kept <b>")
