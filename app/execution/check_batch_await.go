@@ -142,11 +142,11 @@ func (a *Service) claimCheckBatch(ctx context.Context, w app.WorkerID, except []
 		if err != nil {
 			return nil, err
 		}
-		outputs, err := a.Facts.giveFacts(ctx, c.Cluster, x.outputs, to)
+		facts, err := a.Facts.giveFacts(ctx, c.Cluster, x.facts, to)
 		if err != nil {
 			return nil, err
 		}
-		r.Secrets = slices.Concat(r.Secrets, secret, outputs)
+		r.Secrets = slices.Concat(r.Secrets, secret, facts)
 	}
 	for _, n := range c.Nodes {
 		r.Nodes = append(r.Nodes, CheckBatchNode{Node: n, Checks: x.checks(n)})
@@ -157,11 +157,11 @@ func (a *Service) claimCheckBatch(ctx context.Context, w app.WorkerID, except []
 // healthExpander expands the checks of a cluster's services, node by node.
 type healthExpander struct {
 	cluster.Definition
-	nodes   template.MacroCluster
-	shared  *template.SharedConfig
-	asked   []string       // services whose answers the configuration names
-	outputs []app.FactName // facts that it names
-	err     error          // why the configuration cannot be expanded
+	nodes  template.MacroCluster
+	shared *template.SharedConfig
+	asked  []string       // services whose answers the configuration names
+	facts  []app.FactName // facts that it names
+	err    error          // why the configuration cannot be expanded
 }
 
 func newHealthExpander(c *ClaimedCheckBatch) *healthExpander {
@@ -171,7 +171,7 @@ func newHealthExpander(c *ClaimedCheckBatch) *healthExpander {
 			var m *template.MacroConfig
 			if m, x.err = template.ParseMacros(c.Definition.Config); x.err == nil {
 				x.shared, x.err = m.Shared(x.nodes)
-				x.asked, x.outputs = m.Asked(), m.Outputs()
+				x.asked, x.facts = m.Asked(), m.Facts()
 			}
 			break
 		}

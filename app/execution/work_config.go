@@ -127,11 +127,11 @@ func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster
 	if secret, err = a.ManualSteps.giveAnswers(ctx, c, oc.macros.Asked(), &oc.nodes, []*app.Node{&n}); err != nil {
 		return nil, nil, nil, err
 	}
-	outputs, err := a.Facts.giveFacts(ctx, c, oc.macros.Outputs(), []*app.Node{&n})
+	facts, err := a.Facts.giveFacts(ctx, c, oc.macros.Facts(), []*app.Node{&n})
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	secret = append(secret, outputs...)
+	secret = append(secret, facts...)
 	if config, err = oc.shared.For(n); err != nil {
 		return nil, nil, nil, err
 	}

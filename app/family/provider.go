@@ -123,7 +123,7 @@ type Machine struct {
 	OwnRoot   bool      // it has a file system of its own, so /etc/hosts there is only its own
 	Note      string    // for people: what kind of machine this is, such as "namespaces + OpenSSH"
 	Zone      string    // where it is, "" where the cloud has no zones or does not say
-	CreatedAt time.Time `json:"MadeAt,omitzero"` // by the cloud's own clock; zero where it does not say
+	CreatedAt time.Time `json:",omitzero"` // by the cloud's own clock; zero where it does not say
 }
 
 // FullBuildHint says what to do where a small build (-tags small) lacks something.

@@ -24,8 +24,8 @@ import (
 //	%instance.self.service.<svc>%         this node's rank among them, counted from 1
 //	%answer.<svc>.<field>%                what a person has typed at a step of the service on this node; on a node that does
 //	                                      not have the service, what was typed on the first that has; empty until then
-//	%fact.<svc>.<name>%                   what an action of the service outputs on this node; where it outputs nothing of that name
-//	                                      here, what it outputs on the first node that did; empty until then
+//	%fact.<svc>.<name>%                   what an action of the service reported on this node; where it reported nothing of that name
+//	                                      here, what it reported on the first node that did; empty until then
 //	%map(X,'fmt')%                        each element in a format: $ is the element, $$ a dollar sign
 //	%join(X,'sep')%  %join(map(X,'fmt'),'sep')%     with another separator than the comma
 //
@@ -43,11 +43,11 @@ import (
 // MacroConfig is a configuration whose macros have been understood. It is not changed after it was made; share it
 // freely.
 type MacroConfig struct {
-	root    macroValue
-	named   []string       // services whose addresses are named, sorted
-	asked   []string       // services whose answers are named, sorted
-	outputs []app.FactName // facts that are named, sorted
-	needed  []indexedMacro // macros that need so many nodes
+	root   macroValue
+	named  []string       // services whose addresses are named, sorted
+	asked  []string       // services whose answers are named, sorted
+	facts  []app.FactName // facts that are named, sorted
+	needed []indexedMacro // macros that need so many nodes
 }
 
 type indexedMacro struct {
@@ -91,10 +91,10 @@ func ParseMacros(config map[string]any) (*MacroConfig, error) {
 	m.named = slices.Compact(m.named)
 	slices.Sort(m.asked)
 	m.asked = slices.Compact(m.asked)
-	slices.SortFunc(m.outputs, func(a, b app.FactName) int {
+	slices.SortFunc(m.facts, func(a, b app.FactName) int {
 		return cmp.Or(strings.Compare(a.Service, b.Service), strings.Compare(a.Name, b.Name))
 	})
-	m.outputs = slices.Compact(m.outputs)
+	m.facts = slices.Compact(m.facts)
 	return m, nil
 }
 
@@ -141,7 +141,7 @@ func (m *MacroConfig) note(path string, parts []macroPart) {
 			m.asked = append(m.asked, part.Macro.Service)
 		}
 		if part.Macro != nil && part.Macro.kind == macroFact {
-			m.outputs = append(m.outputs, app.FactName{Service: part.Macro.Service, Name: part.Macro.field})
+			m.facts = append(m.facts, app.FactName{Service: part.Macro.Service, Name: part.Macro.field})
 		}
 		if part.Macro == nil || !part.Macro.namesAddresses() {
 			continue
@@ -186,8 +186,8 @@ func (m *MacroConfig) References() []string { return slices.Clone(m.named) }
 // Asked returns the services whose answers are named, sorted.
 func (m *MacroConfig) Asked() []string { return m.asked }
 
-// Outputs returns the outputs that are named, sorted.
-func (m *MacroConfig) Outputs() []app.FactName { return m.outputs }
+// Facts returns the facts that are named, sorted.
+func (m *MacroConfig) Facts() []app.FactName { return m.facts }
 
 // Check tells, before any node exists, whether every [index] will find its node. NodesWith returns how many nodes have a
 // service; services on no node are no problem, since their macros stay as written. The error is EInvalid, reason

@@ -24,15 +24,15 @@ type Member struct {
 	SlowSays string            // part of a line of its output once it's running
 	Invalid  []Invalid         // fields that Check refuses
 
-	// In the values of all fields, and of WantOutputs: {home} is the directory of the node in which an action may leave files.
+	// In the values of all fields, and of WantFacts: {home} is the directory of the node in which an action may leave files.
 
 	// Changes are the fields of an action that changes something on a node that it has not seen, and nothing the second time; for an
 	// app.DryRunner. ChangesSay are parts of what its dry run tells, each of another line.
 	Changes    map[string]string
 	ChangesSay []string
-	// Outputs are the fields of an action that finds something out, and WantOutputs is what that is. nil where the tool has no such thing.
-	Outputs     map[string]string
-	WantOutputs map[string]string
+	// Facts are the fields of an action that finds something out, and WantFacts is what that is. nil where the tool has no such thing.
+	Facts     map[string]string
+	WantFacts map[string]string
 
 	// Resources fills the directory of resources of every call, and says which they are. nil: there are none.
 	Resources func(t testing.TB, dir string) []template.ResourceRef
@@ -53,7 +53,7 @@ const Secret = conformance.Secret
 // Run runs the suite, which is that of package conformance.
 func Run(t *testing.T, m Member) {
 	of := conformance.Member{New: m.New, OK: m.OK, OKSays: m.OKSays, Fail: m.Fail, FailSays: m.FailSays, Slow: m.Slow, SlowSays: m.SlowSays, Invalid: m.Invalid,
-		Changes: m.Changes, ChangesSay: m.ChangesSay, Outputs: m.Outputs, WantOutputs: m.WantOutputs, Slowly: m.Slowly, Call: m.Call}
+		Changes: m.Changes, ChangesSay: m.ChangesSay, Facts: m.Facts, WantFacts: m.WantFacts, Slowly: m.Slowly, Call: m.Call}
 	conformance.Describe(t, of)
 	for name, node := range map[string]func(t testing.TB) *remotetest.Node{
 		"in-process": func(t testing.TB) *remotetest.Node { return &remotetest.Start(t, remotetest.Options{Env: m.Env}).Node },

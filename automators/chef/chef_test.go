@@ -65,10 +65,10 @@ func TestConformanceWithAStandIn(t *testing.T) {
 			fill(t, dir)
 			return refs
 		},
-		Changes:     map[string]string{"run_list": "web", "json_attributes": own("new")},
-		ChangesSay:  []string{"/new]: Would update content in file "},
-		Outputs:     map[string]string{"run_list": "web::finds", "json_attributes": `{"web": {"found": "port=8080\nplace={home}/there\n"}}`},
-		WantOutputs: map[string]string{"port": "8080", "place": "{home}/there"},
+		Changes:    map[string]string{"run_list": "web", "json_attributes": own("new")},
+		ChangesSay: []string{"/new]: Would update content in file "},
+		Facts:      map[string]string{"run_list": "web::finds", "json_attributes": `{"web": {"found": "port=8080\nplace={home}/there\n"}}`},
+		WantFacts:  map[string]string{"port": "8080", "place": "{home}/there"},
 	})
 }
 

@@ -95,16 +95,16 @@ func (s onNode) files(t TB) map[string]string {
 
 // tell: an action's facts are reported, also by an attempt that finds the work done.
 func (s onNode) tell(t TB) {
-	if s.Outputs == nil {
+	if s.Facts == nil {
 		t.Skip("no action reports facts")
 	}
 	want := map[string]string{}
-	for name, value := range s.WantOutputs {
+	for name, value := range s.WantFacts {
 		want[name] = strings.ReplaceAll(value, "{home}", s.Home)
 	}
 	for attempt := int64(1); attempt <= 2; attempt++ {
 		var facts map[string]string
-		call := s.call("tells", s.Outputs)
+		call := s.call("tells", s.Facts)
 		call.Tell = func(found map[string]string) { facts = found }
 		var h heard
 		sh := s.under(remote.Claim{Place: "tells", Epoch: attempt, Operation: 1, Index: 1})
@@ -119,7 +119,7 @@ func (s onNode) tell(t TB) {
 		}
 	}
 	// No one listens: nothing is wrong.
-	if err := s.New().Run(t.Context(), s.under(remote.Claim{Place: "tells", Epoch: 3, Operation: 1, Index: 1}), s.call("tells", s.Outputs), nil); err != nil {
+	if err := s.New().Run(t.Context(), s.under(remote.Claim{Place: "tells", Epoch: 3, Operation: 1, Index: 1}), s.call("tells", s.Facts), nil); err != nil {
 		t.Error(err)
 	}
 	s.clean(t)

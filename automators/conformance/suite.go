@@ -32,15 +32,15 @@ type Member struct {
 	SlowSays string            // part of a line of its output once it's running; "": it runs after two seconds
 	Invalid  []Invalid         // fields that are refused
 
-	// In the values of all fields, and of WantOutputs: {home} is the directory of the node in which an action may leave files.
+	// In the values of all fields, and of WantFacts: {home} is the directory of the node in which an action may leave files.
 
 	// Changes are the fields of an action that changes something on a node that it has not seen, and nothing the second time; for an
 	// app.DryRunner. ChangesSay are parts of what its dry run tells, each of another line; nil: whatever it tells.
 	Changes    map[string]string
 	ChangesSay []string
-	// Outputs are the fields of an action that finds something out, and WantOutputs is what that is. nil where the tool has no such thing.
-	Outputs     map[string]string
-	WantOutputs map[string]string
+	// Facts are the fields of an action that finds something out, and WantFacts is what that is. nil where the tool has no such thing.
+	Facts     map[string]string
+	WantFacts map[string]string
 
 	// Slowly is for a tool that takes seconds to start: it is tried two times at once instead of four, and once where another time would find the same.
 	Slowly bool
@@ -120,7 +120,7 @@ func (m Member) descriptor(t TB) {
 			t.Errorf("field %q: the default is not an option", f.Name)
 		}
 	}
-	for _, fields := range []map[string]string{m.OK, m.Fail, m.Slow, m.Changes, m.Outputs} {
+	for _, fields := range []map[string]string{m.OK, m.Fail, m.Slow, m.Changes, m.Facts} {
 		for name := range fields {
 			if !seen[name] {
 				t.Errorf("field %q is used but not described", name)
@@ -135,7 +135,7 @@ func (m Member) check(t TB) {
 	if check == nil {
 		check = a.Check
 	}
-	for name, fields := range map[string]map[string]string{"OK": m.OK, "Fail": m.Fail, "Slow": m.Slow, "Changes": m.Changes, "Outputs": m.Outputs} {
+	for name, fields := range map[string]map[string]string{"OK": m.OK, "Fail": m.Fail, "Slow": m.Slow, "Changes": m.Changes, "Facts": m.Facts} {
 		if fields == nil {
 			continue
 		}

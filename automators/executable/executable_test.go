@@ -83,10 +83,10 @@ func TestTheExamplePassesTheSuite(t *testing.T) {
 		Invalid: []automatortest.Invalid{
 			{Fields: fields("motd", "", ""), Field: "path"},
 		},
-		Changes:     fields("{home}/new", "hello", ""),
-		ChangesSay:  []string{"new: would be written"},
-		Outputs:     fields("{home}/facts", "", "echo done"),
-		WantOutputs: map[string]string{"path": "{home}/facts"},
+		Changes:    fields("{home}/new", "hello", ""),
+		ChangesSay: []string{"new: would be written"},
+		Facts:      fields("{home}/facts", "", "echo done"),
+		WantFacts:  map[string]string{"path": "{home}/facts"},
 	})
 }
 

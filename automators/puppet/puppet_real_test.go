@@ -74,9 +74,9 @@ file { '{home}/slow': content => String(lookup('db.password').length) }`},
 		Resources:  resources,
 		Changes:    map[string]string{"manifest": "class { 'motd': path => '{home}/motd', text => \"it has ${lookup('db.password').length}\" } ~> exec { '/bin/echo again': refreshonly => true }\nnotify { 'x': }\nfile { $facts['muster']['outputs']: content => \"a=1\\n\" }"},
 		ChangesSay: []string{"/motd]: ensure from absent to file", "Exec[/bin/echo again]: refresh"},
-		Outputs: map[string]string{"classes": "said", "manifest": `file { $facts['muster']['outputs']: content => stdlib_free() }
+		Facts: map[string]string{"classes": "said", "manifest": `file { $facts['muster']['outputs']: content => stdlib_free() }
 function stdlib_free() { "leader=${facts['muster']['node']}\nport=8080\n" }`},
-		WantOutputs: map[string]string{"leader": "n1", "port": "8080"},
+		WantFacts: map[string]string{"leader": "n1", "port": "8080"},
 		Invalid: []automatortest.Invalid{
 			{Fields: nil, Field: "manifest"},
 			{Fields: map[string]string{"manifest": "a\x00b"}, Field: "manifest"},

@@ -26,15 +26,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
 	automatortest.Run(t, automatortest.Member{
-		New:         func() family.Automator { return shell.New() },
-		OK:          map[string]string{"script": `echo "hello from $MUSTER_SERVICE $1"; cat "$MUSTER_CONFIG" >/dev/null`, "args": "'a b' c"},
-		OKSays:      "hello from web a b",
-		Fail:        map[string]string{"script": "echo what was wrong >&2; exit 42"},
-		FailSays:    []string{"failed with exit code 42", "what was wrong"},
-		Slow:        map[string]string{"script": "echo running now; sleep 600; true"},
-		SlowSays:    "running now",
-		Outputs:     map[string]string{"script": "echo up; echo leader=$MUSTER_NODE >\"$MUSTER_OUTPUTS\""},
-		WantOutputs: map[string]string{"leader": "n1"},
+		New:       func() family.Automator { return shell.New() },
+		OK:        map[string]string{"script": `echo "hello from $MUSTER_SERVICE $1"; cat "$MUSTER_CONFIG" >/dev/null`, "args": "'a b' c"},
+		OKSays:    "hello from web a b",
+		Fail:      map[string]string{"script": "echo what was wrong >&2; exit 42"},
+		FailSays:  []string{"failed with exit code 42", "what was wrong"},
+		Slow:      map[string]string{"script": "echo running now; sleep 600; true"},
+		SlowSays:  "running now",
+		Facts:     map[string]string{"script": "echo up; echo leader=$MUSTER_NODE >\"$MUSTER_OUTPUTS\""},
+		WantFacts: map[string]string{"leader": "n1"},
 		Invalid: []automatortest.Invalid{
 			{Fields: map[string]string{"script": " \n"}, Field: "script"},
 			{Fields: map[string]string{"script": "a\x00b"}, Field: "script"},

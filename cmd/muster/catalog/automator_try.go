@@ -36,17 +36,17 @@ type automatorTrial struct {
 
 // trialActions are a trial's fields and their expected results. {home} is replaced by an initially empty directory.
 type trialActions struct {
-	OK          map[string]string   `yaml:"ok"`
-	OKSays      string              `yaml:"ok_says"`
-	Fail        map[string]string   `yaml:"fail"`
-	FailSays    []string            `yaml:"fail_says"`
-	Slow        map[string]string   `yaml:"slow"`
-	SlowSays    string              `yaml:"slow_says"`
-	Invalid     []map[string]string `yaml:"invalid"`
-	Changes     map[string]string   `yaml:"changes"`
-	ChangesSay  []string            `yaml:"changes_say"`
-	Outputs     map[string]string   `yaml:"outputs"`
-	WantOutputs map[string]string   `yaml:"want_outputs"`
+	OK         map[string]string   `yaml:"ok"`
+	OKSays     string              `yaml:"ok_says"`
+	Fail       map[string]string   `yaml:"fail"`
+	FailSays   []string            `yaml:"fail_says"`
+	Slow       map[string]string   `yaml:"slow"`
+	SlowSays   string              `yaml:"slow_says"`
+	Invalid    []map[string]string `yaml:"invalid"`
+	Changes    map[string]string   `yaml:"changes"`
+	ChangesSay []string            `yaml:"changes_say"`
+	Facts      map[string]string   `yaml:"facts"`
+	WantFacts  map[string]string   `yaml:"want_facts"`
 }
 
 func automatorTestCommand(c *cli.Context) *cobra.Command {
@@ -156,7 +156,7 @@ func (t *automatorTrial) member(name string) promised.Member {
 	f := t.actions
 	m := promised.Member{New: func() family.Automator { return t.a }, Check: func(fields map[string]string) error { return automators.Check(name, fields) },
 		OK: f.OK, OKSays: f.OKSays, Fail: f.Fail, FailSays: append([]string{"failed with exit code"}, f.FailSays...), Slow: f.Slow, SlowSays: f.SlowSays,
-		Changes: f.Changes, ChangesSay: f.ChangesSay, Outputs: f.Outputs, WantOutputs: f.WantOutputs}
+		Changes: f.Changes, ChangesSay: f.ChangesSay, Facts: f.Facts, WantFacts: f.WantFacts}
 	if _, dry := t.a.(family.DryRunner); dry && m.Changes == nil {
 		m.Changes, m.ChangesSay = f.OK, nil
 	}
