@@ -139,6 +139,9 @@ func printHealth(c *cli.Context, name string, h health.ClusterHealth) error {
 		return c.PrintJSON(h)
 	}
 	line := fmt.Sprintf("%s is %s.", name, h.State)
+	if h.State == health.Unknown {
+		line = fmt.Sprintf("The health of %s is unknown.", name)
+	}
 	if !h.CheckedAt.IsZero() {
 		line += fmt.Sprintf(" %d healthy, %d unhealthy, %d unreachable, %d unknown; checked %s.", h.Healthy, h.Unhealthy, h.Unreachable, h.Unknown, cli.Time(h.CheckedAt))
 	}

@@ -110,7 +110,7 @@ func printHistory(c *cli.Context, ops []app.Operation, now time.Time) error {
 	for _, o := range ops[:min(len(ops), historyShown)] {
 		took := ""
 		if !o.StartedAt.IsZero() && !o.EndedAt.IsZero() {
-			took = "took " + cli.Clock(o.EndedAt.Sub(o.StartedAt))
+			took = "took " + humanize.Duration(o.EndedAt.Sub(o.StartedAt))
 		}
 		t.Add("  "+humanize.Ago(now, o.CreatedAt), o.Kind.Text(), string(o.Status), took, "by "+o.Requester)
 	}
