@@ -1,4 +1,4 @@
-//go:build real
+//go:build real && !small
 
 package db
 
