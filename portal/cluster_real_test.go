@@ -100,7 +100,7 @@ func TestBrowserCluster(t *testing.T) {
 	}
 	b.Until(`document.querySelector("#typed") && document.querySelector("#typed").value=="half" && !document.querySelector("#more").textContent.includes("delete")`)
 	script(`document.querySelector("#elsewhere").focus()`)
-	b.Until(`document.querySelector("#more").textContent.includes("delete")`)
+	b.Until(`document.querySelector("#more").textContent.includes("deletion")`)
 	b.Open(home + "/history")
 	b.Shoot("cluster-history")
 }

@@ -77,16 +77,16 @@ type Attempt struct {
 // DueDelivery is a delivery that was claimed, with all that it takes.
 type DueDelivery struct {
 	Delivery
-	Tenant  string
-	HookID  int64
-	URL     string
-	Format  Format
-	To      string
-	Secrets [][]byte // the newest first; deliveries are signed with each
-	What    app.Notice
-	News    *template.OperationNews // instead of What
-	Build   *app.BuildNews          // likewise
-	// API and Token are how Build's commit status is written, where it has one.
+	Tenant    string
+	HookID    int64
+	URL       string
+	Format    Format
+	To        string
+	Secrets   [][]byte // the newest first; deliveries are signed with each
+	What      app.Notice
+	News      *template.OperationNews // instead of What
+	BuildNews *app.BuildNews          // likewise
+	// API and Token are how the build's commit status is written, where it has one.
 	API, Token string
 	// Deadline is until when an operation waits for the answer, if one does.
 	Deadline time.Time

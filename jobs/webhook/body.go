@@ -53,8 +53,8 @@ func body(d webhook.DueDelivery, p Portal) ([]byte, *app.Error) {
 	if d.News != nil {
 		return newsBody(d, p)
 	}
-	if d.Build != nil {
-		return buildBody(*d.Build, p)
+	if d.BuildNews != nil {
+		return buildBody(*d.BuildNews, p)
 	}
 	n := d.What
 	n.Title, n.Text = short(oneLine(n.Title), longestTitle), short(n.Text, longestText)

@@ -223,7 +223,7 @@ func TestLargeClusterCallbacksAreTruncated(t *testing.T) {
 	for i := range 20000 {
 		n.Nodes = append(n.Nodes, app.BuildNode{Name: fmt.Sprintf("n%d", i), Address: "192.0.2.9", Services: []string{"web"}})
 	}
-	b, err := body(webhook.DueDelivery{Build: &n}, portalAt(""))
+	b, err := body(webhook.DueDelivery{BuildNews: &n}, portalAt(""))
 	var body struct{ Data buildData }
 	if err != nil || len(b) > webhook.MaxHookBody || json.Unmarshal(b, &body) != nil || len(body.Data.Nodes) < 100 || len(body.Data.Nodes)+body.Data.More != 20000 || body.Data.URL != "" {
 		t.Errorf("%d bytes, %d nodes and %d more, %v", len(b), len(body.Data.Nodes), body.Data.More, err)

@@ -143,8 +143,8 @@ func (d *Deliverer) deliver(ctx context.Context, one webhook.DueDelivery) {
 	var a answer
 	if err == nil {
 		a, err = d.Sender.Send(ctx, m)
-		if one.Build != nil && one.Build.Status != nil {
-			err = judgeStatus(*one.Build.Status, a, err)
+		if one.BuildNews != nil && one.BuildNews.Status != nil {
+			err = judgeStatus(*one.BuildNews.Status, a, err)
 		}
 		e.Status, e.Response, e.Duration, e.Request = a.Status, a.Text, a.Duration, string(m.Body)
 	}
@@ -172,7 +172,7 @@ func messageOf(one webhook.DueDelivery, p Portal) (Message, *app.Error) {
 	if one.Err != nil {
 		return Message{}, nil //nolint:nilerr // what there is of it isn't whole
 	}
-	if one.Build != nil && one.Build.Status != nil {
+	if one.BuildNews != nil && one.BuildNews.Status != nil {
 		return statusMessage(one, p)
 	}
 	body, err := body(one, p)

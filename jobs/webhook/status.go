@@ -48,7 +48,7 @@ var statusAPIs = map[string]statusAPI{
 
 // statusMessage returns what is sent to write a commit status. The host is the hook's, never the event's.
 func statusMessage(d webhook.DueDelivery, p Portal) (Message, *app.Error) {
-	s := *d.Build.Status
+	s := *d.BuildNews.Status
 	api, known := statusAPIs[s.System]
 	state := api.states[s.State]
 	if !known || state == "" {
@@ -56,8 +56,8 @@ func statusMessage(d webhook.DueDelivery, p Portal) (Message, *app.Error) {
 	}
 	s.Description, s.Context = characters(oneLine(s.Description), api.words), characters(oneLine(s.Context), api.name)
 	target := s.Link
-	if d.Build.Cluster != "" {
-		target = cmp.Or(p.url(app.ClusterSubject(d.Build.Cluster)), target)
+	if d.BuildNews.Cluster != "" {
+		target = cmp.Or(p.url(app.ClusterSubject(d.BuildNews.Cluster)), target)
 	}
 	path, body := api.request(s, state, target)
 	if u, err := url.Parse(target); err != nil || u.Scheme != "https" && u.Scheme != "http" || len(target) > 255 {

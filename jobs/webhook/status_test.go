@@ -151,7 +151,7 @@ func TestCommitStatusFailures(t *testing.T) {
 	for system := range statusAPIs {
 		g := newGitServer(t, system)
 		news := &app.BuildNews{Status: &app.CommitStatus{System: system, Repository: "octo/web", Commit: strings.Repeat("ab", 20), Context: "muster/web", State: app.CommitFailure, Description: "No.", Link: "javascript:alert(1)"}}
-		one := webhook.DueDelivery{Build: news, API: g.srv.URL + "/api/", Token: "another"}
+		one := webhook.DueDelivery{BuildNews: news, API: g.srv.URL + "/api/", Token: "another"}
 		m, err := statusMessage(one, portalAt(""))
 		if err != nil || strings.Contains(string(m.Body), "javascript") {
 			t.Fatalf("%s: %s, %v", system, m.Body, err)
@@ -184,7 +184,7 @@ func TestStatusTokensAreNotRedirected(t *testing.T) {
 				http.Redirect(w, r, other.URL+r.URL.EscapedPath(), status)
 			}))
 			news := app.CommitStatus{System: system, Repository: "octo/web", Commit: strings.Repeat("ab", 20), Context: "muster/web", State: app.CommitSuccess}
-			m, err := statusMessage(webhook.DueDelivery{Build: &app.BuildNews{Status: &news}, API: moved.URL, Token: gitToken}, portalAt(""))
+			m, err := statusMessage(webhook.DueDelivery{BuildNews: &app.BuildNews{Status: &news}, API: moved.URL, Token: gitToken}, portalAt(""))
 			if err != nil || len(m.Header) < len(api.header("")) {
 				t.Fatalf("%+v, %v", m, err)
 			}

@@ -19,7 +19,7 @@ func TestNamesOfFieldsStay(t *testing.T) {
 		"Assignment settings untrusted": wire.AssignmentMessage{}, "worker held": wire.HeartbeatMessage{}, "directives": wire.HeartbeatAnswer{},
 		"worker reports": wire.ReportsMessage{}, "Report Err": wire.ReportMessage{}, "answers": wire.ReportsAnswer{}, "next err": wire.ReportAnswer{},
 		"worker fence": wire.HostsMessage{}, "hosts": wire.HostsAnswer{}, "worker lines": wire.LogMessage{}, "worker patience": wire.AwaitMessage{}, "work": wire.AwaitAnswer{},
-		"worker": wire.CancelSignalMessage{}, "told": wire.CancelSignalAnswer{}, "round": wire.CheckBatchAnswer{},
+		"worker": wire.CancelSignalMessage{}, "signalled": wire.CancelSignalAnswer{}, "round": wire.CheckBatchAnswer{},
 		"worker report": wire.CheckBatchEndMessage{}, "id": wire.LeaveMessage{},
 		"": wire.Empty{}, "worker fence hash from": wire.FetchMessage{}, "worker hashes": wire.HoldMessage{},
 	} {

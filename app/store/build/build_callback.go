@@ -176,9 +176,9 @@ func (r *callbackRow) scan(row db.Scanner) error {
 // due opens what is sealed; what does not open is an error of this callback alone.
 func (r *callbackRow) due(s *Store, now time.Time) webhook.DueDelivery {
 	d := r.DueDelivery
-	d.MessageID, d.State, d.QueuedAt, d.Build = s.callbackID(d.ID), webhook.DeliveryWaiting, db.FromMicros(r.queued), &app.BuildNews{}
-	d.Err = json.Unmarshal(r.payload, d.Build)
-	d.Build.HookID = r.hook
+	d.MessageID, d.State, d.QueuedAt, d.BuildNews = s.callbackID(d.ID), webhook.DeliveryWaiting, db.FromMicros(r.queued), &app.BuildNews{}
+	d.Err = json.Unmarshal(r.payload, d.BuildNews)
+	d.BuildNews.HookID = r.hook
 	open := func(sealed []byte, place string) []byte {
 		if len(sealed) == 0 {
 			return nil
@@ -191,7 +191,7 @@ func (r *callbackRow) due(s *Store, now time.Time) webhook.DueDelivery {
 	}
 	if r.kind == "status" {
 		d.API, d.Token = r.api, string(open(r.token, buildStatusAAD(r.hook)))
-		if d.Err == nil && (d.Token == "" || d.Build.Status == nil) {
+		if d.Err == nil && (d.Token == "" || d.BuildNews.Status == nil) {
 			d.Err = app.Errorf(app.EInternal, "commit status %d has no token, or no status", d.ID)
 		}
 		return d

@@ -96,8 +96,8 @@ func (t *storeTest) buildsAsk() {
 	if v := b.is(two.ID, app.BuildRefused); !strings.Contains(v.Message, "Denied: not on a Friday") || v.Cluster != "" {
 		b.Errorf("denied it is %+v", v)
 	}
-	if d := b.notified("web/2 refused")["web/2 refused"]; !strings.Contains(d.Build.Message, "not on a Friday") {
-		b.Errorf("sent is %+v", d.Build)
+	if d := b.notified("web/2 refused")["web/2 refused"]; !strings.Contains(d.BuildNews.Message, "not on a Friday") {
+		b.Errorf("sent is %+v", d.BuildNews)
 	} else {
 		b.Must(b.answered(d, "", 0, ""))
 	}

@@ -26,7 +26,7 @@ func (b *buildHookTest) notified(want ...string) map[string]webhook.DueDelivery 
 		if d.URL != buildCallURL || len(d.Secrets) != 1 || string(d.Secrets[0]) != buildSecret || d.Tenant != kit.Tenant {
 			b.Errorf("a callback leads to %q, signed with %q, for %q", d.URL, d.Secrets, d.Tenant)
 		}
-		what := d.Build.Key + " " + string(d.Build.State)
+		what := d.BuildNews.Key + " " + string(d.BuildNews.State)
 		got = append(got, what)
 		all[what] = d
 	}
@@ -97,10 +97,10 @@ func (t *storeTest) buildsCalledBack() {
 	b.settle()
 	b.is(one.Build, app.BuildReady)
 	all := b.notified("web/3 refused", "web/1 ready", "web/2 ready")
-	if n := all["web/1 ready"].Build; len(n.Nodes) != 1 || n.Nodes[0].Name != "n1" || n.Build != one.Build || n.Cluster == "" || n.HookID == "" {
+	if n := all["web/1 ready"].BuildNews; len(n.Nodes) != 1 || n.Nodes[0].Name != "n1" || n.Build != one.Build || n.Cluster == "" || n.HookID == "" {
 		b.Errorf("sent is %+v", n)
 	}
-	if n := all["web/3 refused"].Build; !strings.Contains(n.Message, "queue") || n.Cluster != "" || len(n.Nodes) != 0 {
+	if n := all["web/3 refused"].BuildNews; !strings.Contains(n.Message, "queue") || n.Cluster != "" || len(n.Nodes) != 0 {
 		b.Errorf("sent is %+v", n)
 	}
 	b.notified() // all of them are held

@@ -24,7 +24,7 @@ func (b *buildHookTest) statuses(want ...string) {
 		if d.Token != statusToken || d.API != "https://git.example.com/api" || d.URL != "" {
 			b.Errorf("it is written at %q with %q", d.API, d.Token)
 		}
-		s := d.Build.Status
+		s := d.BuildNews.Status
 		got = append(got, fmt.Sprintf("%s %s %s", s.Repository, s.State, s.Description))
 		b.Must(b.answered(d, "", 0, ""))
 	}
