@@ -133,7 +133,7 @@ func reviewLines(q cluster.Request) []string {
 	var lines []string
 	for _, v := range q.Reviews {
 		word := map[cluster.ReviewDecision]string{cluster.VerdictApprove: "approved", cluster.VerdictDeny: "denied", cluster.VerdictConditions: "approved with conditions",
-			cluster.VerdictBreak: "used emergency override"}[v.Decision]
+			cluster.VerdictBreak: "used the emergency override"}[v.Decision]
 		if v.Round < q.Round && v.Decision == cluster.VerdictApprove {
 			word += " an earlier version"
 		}

@@ -130,11 +130,11 @@ func (c *createForm) read() {
 		size, err := strconv.Atoi(text)
 		if err != nil || size < 1 {
 			c.wrong(c.field("size"), &app.Error{Code: app.EInvalid, Message: "Enter a whole number of nodes, at least 1.",
-				Hint: "This template takes " + c.template.Constraints.Size.Text() + "."})
+				Hint: "This template allows " + c.template.Constraints.Size.Text() + "."})
 		}
 		c.request.Size = size
 	} else if !c.sets("size") {
-		c.wrong(c.field("size"), &app.Error{Code: app.EInvalid, Message: "Enter the number of nodes.", Hint: "This template takes " + c.template.Constraints.Size.Text() + "."})
+		c.wrong(c.field("size"), &app.Error{Code: app.EInvalid, Message: "Enter the number of nodes.", Hint: "This template allows " + c.template.Constraints.Size.Text() + "."})
 	}
 	if text := strings.TrimPrefix(c.value("lease"), "="); text != "" && text != "default" {
 		d, err := time.ParseDuration(text)

@@ -110,7 +110,7 @@ func templateChoices(list []*template.Template) []Choice {
 func (c *createForm) fields() []Field {
 	t := c.template
 	name := Field{Name: "name", Kind: FieldText, Label: "Name", Hint: "Leave empty for a generated name.", Optional: true, Most: maxNameIn, Values: c.form.Values["name"]}
-	size := Field{Name: c.field("size"), Kind: FieldNumber, Label: "Nodes", Hint: "This template takes " + t.Constraints.Size.Text() + ".", Live: true,
+	size := Field{Name: c.field("size"), Kind: FieldNumber, Label: "Nodes", Hint: "This template allows " + t.Constraints.Size.Text() + ".", Live: true,
 		Optional: c.sets("size")}
 	if v := strings.TrimPrefix(c.value("size"), "="); v != "" {
 		size.Values = []string{v}

@@ -125,7 +125,7 @@ func manualStepModal(q execution.ManualStep, d action, wrong map[string]string) 
 		}
 		m.Parts = append(m.Parts, part)
 	}
-	m.Parts = append(m.Parts, Part{Field: &Field{Name: "refuse", Kind: FieldLong, Label: "Or reject, with a reason", Optional: true, Most: template.MaxRefusal / 4,
+	m.Parts = append(m.Parts, Part{Field: &Field{Name: "refuse", Kind: FieldLong, Label: "Or refuse, with a reason", Optional: true, Most: template.MaxRefusal / 4,
 		Hint: "The step fails with this reason."}})
 	return m
 }

@@ -42,7 +42,7 @@ func (ns notices) message(ctx context.Context, r request, n app.Notice) Answer {
 			a.Lines = append(a.Lines, r.terms(q)...)
 		}
 	case n.Kind == app.NoticeManualStep && n.Act != app.Subject{} && n.Cluster != "":
-		a.Buttons = []Button{action{Do: doManualSteps, Cluster: n.Cluster, Beside: true}.button("Answer …", false)}
+		a.Buttons = []Button{action{Do: doManualSteps, Cluster: n.Cluster, Beside: true}.button("Answer…", false)}
 	case r.Page(n.Act) != "" && n.ActionName != "" && n.Act != n.About:
 		a.Links = append(a.Links, Link{n.ActionName, r.Page(n.Act)})
 	}

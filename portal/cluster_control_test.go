@@ -39,7 +39,7 @@ func TestCancelAsksWhatThen(t *testing.T) {
 	s.get("/clusters/"+id+"/cancel").reads(http.StatusOK, "Cancel operation on lake?", "No machines have been requested yet.", "Roll back", "Keep machines")
 	s.f.advance(id, 9)
 	a := s.get("/clusters/" + id + "/cancel")
-	a.reads(http.StatusOK, "3 machines were requested so far: n1, n2 and n3.", "Keep running Cancel operation")
+	a.reads(http.StatusOK, "3 machines have been requested so far: n1, n2 and n3.", "Keep running Cancel operation")
 	if in := a.fields(); in.Get("then") != "roll_back" {
 		t.Errorf("the form begins with %v", in)
 	}
@@ -81,8 +81,8 @@ func TestRollBackShowsItsPlanFirst(t *testing.T) {
 	s.f.failStep(id, "n2.datanode.start", "The script ended with 1.")
 	s.get("/clusters/"+id).reads(http.StatusOK, "Creation failed after 9 of 52 steps.", "Retry n2", "Resume operation Retries the failed steps", "Roll back operation Deletes the machines created so far.", "Change configuration", "Delete cluster")
 	a := s.get("/clusters/" + id + "/roll-back")
-	a.reads(http.StatusOK, "Roll back operation on lake?", "5 machines are deleted, with all data on them: n1, n2, n3, n4 and n5. 1 other was never requested.",
-		"The cluster is deleted. This can't be undone.", "Estimated time 15 s")
+	a.reads(http.StatusOK, "Roll back operation on lake?", "5 machines will be deleted, with all data on them: n1, n2, n3, n4 and n5. 1 other was never requested.",
+		"The cluster will be deleted. This can't be undone.", "Estimated time 15 s")
 	hash := a.fields().Get("plan_hash")
 	if len(hash) != 64 {
 		t.Fatalf("the plan that is shown is not named: %q", hash)

@@ -107,7 +107,7 @@ func TestCheckHealthNow(t *testing.T) {
 	button := `action="` + path + `"`
 	f.status = app.ClusterActive
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Unknown: Last health check 11 min ago; expected every 1 min.", "Check now")
+	a.reads(http.StatusOK, "Unknown: Last health check 11 min ago; expected every 1 min.", "Check health")
 	if !strings.Contains(s.get("/clusters/"+id+"/health").body, button) {
 		t.Error("the page about health has no button to check now")
 	}

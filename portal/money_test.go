@@ -219,7 +219,7 @@ func TestLeaseBox(t *testing.T) {
 	s, _ := treasury(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Lease Expires in 24 h, on 2 May 2030 12:00 UTC .", "Extend by 12 h 2.88 more", "Extend by up to 12 h at a time, to at most 3 d after creation. Latest possible expiry: 3 May 2030 00:00 UTC .", "4 h (in 20 h)", "No provisioner can take <this>. Needs someone's attention")
+	a.reads(http.StatusOK, "Lease Expires in 24 h, on 2 May 2030 12:00 UTC .", "Extend by 12 h 2.88 more", "Extend by up to 12 h at a time, to at most 3 d after creation. Latest possible expiry: 3 May 2030 00:00 UTC .", "4 h (in 20 h)", "No provisioner can take <this>. Needs attention")
 }
 
 // An open page shows the new expiry when the lease is extended elsewhere.

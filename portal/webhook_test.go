@@ -185,7 +185,7 @@ func TestHookPages(t *testing.T) {
 	s.get("/admin/webhooks/old").reads(http.StatusOK, "Muster disabled this webhook. The receiver answered 410 Gone.", "Enable webhook", "No deliveries yet")
 	s.get("/admin/webhooks/none").reads(http.StatusNotFound, "doesn't exist")
 	s.get("/admin/webhooks/chat/deliveries/100").reads(http.StatusOK, "Message ID msg_x_100", "2 500 1.0 s", "<h1>oops</h1>", "1 no response – ", "hooks.slack.com did not answer within 10s.",
-		`{ "text": "*Someone* <b>" }`, "Resend")
+		`{ "text": "*Someone* <b>" }`, "Resend delivery")
 	s.get("/admin/webhooks/chat/deliveries/zz").reads(http.StatusNotFound)
 	s.get("/admin/webhooks/chat/delete").reads(http.StatusOK, "Delete webhook chat?")
 

@@ -85,7 +85,7 @@ func TestAnAdminManagesBuildHooks(t *testing.T) {
 		t.Errorf("what was typed is gone: %s", p.text())
 	}
 	p.open("/admin/builds/" + buildHook)
-	p.send("Try with delivery", "rules", "- name: mine\n  when: event.event == \"workflow_job\"\n  do: create\n  template: build-runners\n  size: 3\n  forks: all\n")
+	p.send("Test with delivery", "rules", "- name: mine\n  when: event.event == \"workflow_job\"\n  do: create\n  template: build-runners\n  size: 3\n  forks: all\n")
 	p.says("would create a cluster from build-runners with 3 nodes (rule mine)", "mine : matches")
 	p.open("/admin/builds/" + buildHook).says("integration") // nothing was saved
 	p.send("Save rules", "rules", "- name: none\n  when: \"false\"\n  do: nothing\n")

@@ -297,5 +297,5 @@ func TestSizesOneByOneInEveryFace(t *testing.T) {
 	ada.In(w.ops).Says("/muster create four odd 4").Answer(want)
 	ada.In(w.ops).Says("/muster create")
 	m := ada.Modal("Template").Fill("Template", "odd")
-	m.Until("This template takes 3, 5 or 7 nodes.").Fill("Nodes", "5 nodes").Until("5 × small")
+	m.Until("This template allows 3, 5 or 7 nodes.").Fill("Nodes", "5 nodes").Until("5 × small")
 }

@@ -112,7 +112,7 @@ func buildHookMark(h build.BuildHook) (mark, word string) {
 	case h.Problem != "":
 		return string(app.StepFailed), "failing"
 	case !h.Enabled:
-		return "dropped", "off"
+		return "dropped", "disabled"
 	case h.Refused != "" && h.RefusedAt.After(h.LastDeliveryAt):
 		return string(app.StepAsked), "last delivery rejected"
 	case h.LastDeliveryAt.IsZero():

@@ -72,7 +72,7 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !v.Done {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"soft\">Preview all changes before you import. An import applies completely or not at all.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"soft\">Preview all changes before you import. Either all changes are imported or none.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -131,7 +131,7 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, " saved.</span><a class=\"button\" href=\"/admin/catalog?own=true\">View own entries</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, " saved.</span><a class=\"button\" href=\"/admin/catalog?own=true\">View tenant catalog</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -383,7 +383,7 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "><span>Remove own entries that aren't in this import</span></label><div class=\"field\"><label for=\"note\">Reason (optional)</label> <input id=\"note\" name=\"note\" value=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "><span>Remove entries of the tenant catalog that aren't in this import</span></label><div class=\"field\"><label for=\"note\">Reason (optional)</label> <input id=\"note\" name=\"note\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

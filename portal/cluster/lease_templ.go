@@ -236,7 +236,7 @@ func leaseObstacles(l LeaseBox) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if x.Stop {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<small>Needs someone's attention.</small>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<small>Needs attention.</small>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

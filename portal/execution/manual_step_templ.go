@@ -183,7 +183,7 @@ func ManualStepListPart(l ManualStepList) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = page.FactAgo("Asked", l.Now, q.RequestedAt).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = page.FactAgo("Opened", l.Now, q.RequestedAt).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -269,7 +269,7 @@ func ReceiptSums(r Receipt) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section id=\"resources\" class=\"card\"><h2>Resources</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Resources\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Resource</th><th scope=\"col\">Node</th><th scope=\"col\">Created</th><th scope=\"col\">Deleted</th><th scope=\"col\">Lifetime</th><th scope=\"col\">Per hour</th><th scope=\"col\">Cost</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section id=\"resources\" class=\"card\"><h2>Machines</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Machines\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Machine</th><th scope=\"col\">Node</th><th scope=\"col\">Created</th><th scope=\"col\">Deleted</th><th scope=\"col\">Lifetime</th><th scope=\"col\">Per hour</th><th scope=\"col\">Cost</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -543,7 +543,7 @@ func OrphanListPage(f page.Frame, l OrphanList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "</select></label> <button type=\"submit\">Save</button></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "</select></label> <button type=\"submit\">Save changes</button></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

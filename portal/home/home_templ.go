@@ -426,7 +426,7 @@ func Waits(h Home) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, " made a counteroffer.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, " approved with conditions.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -24,7 +24,7 @@ func (f FactorAsk) label() string {
 	case f.App:
 		return "Code from your authenticator app, or recovery code"
 	case f.Options != "":
-		return "Recovery code instead"
+		return "Or enter a recovery code"
 	}
 	return "Recovery code"
 }

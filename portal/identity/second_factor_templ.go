@@ -257,7 +257,7 @@ func factorSummary(s identity.SecondFactors) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "Manage")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "Manage second factors")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

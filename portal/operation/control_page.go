@@ -27,19 +27,19 @@ func (b RollBack) Sentence() string {
 	var s string
 	switch n := len(p.Deletes); {
 	case n == 0 && p.DeletesCluster:
-		s = "No machines were requested, so none are deleted."
+		s = "No machines were requested, so none will be deleted."
 	case n == 0:
-		s = "No machines were created, so none are deleted."
+		s = "No machines were created, so none will be deleted."
 	default:
-		s = fmt.Sprintf("%s deleted, with all data on %s: %s.", humanize.CountOf(n, "machine is", "machines are"), cluster.Pronoun(n), humanize.Some(p.Deletes, 8))
+		s = fmt.Sprintf("%s will be deleted, with all data on %s: %s.", humanize.Count(n, "machine"), cluster.Pronoun(n), humanize.Some(p.Deletes, 8))
 		if p.Unchanged > 0 && p.DeletesCluster {
 			s += fmt.Sprintf(" %s never requested.", humanize.CountOf(p.Unchanged, "other was", "others were"))
 		}
 	}
 	if p.DeletesCluster {
-		return s + " The cluster is deleted. This can't be undone."
+		return s + " The cluster will be deleted. This can't be undone."
 	}
-	return s + " The rest of the cluster is restored to its previous state."
+	return s + " The rest of the cluster will be restored to its previous state."
 }
 
 // Steps are the first steps of the plan, in words; none if it only deletes machines, which the sentence says.
@@ -82,7 +82,7 @@ func machinesSentence(c cluster.Show) string {
 	case len(names) == 0:
 		return "No machines have been requested yet."
 	}
-	return fmt.Sprintf("%s requested so far: %s.", humanize.CountOf(len(names), "machine was", "machines were"), humanize.Some(names, 8))
+	return fmt.Sprintf("%s been requested so far: %s.", humanize.CountOf(len(names), "machine has", "machines have"), humanize.Some(names, 8))
 }
 
 // undoable reports whether the operation can be rolled back once cancelled.

@@ -56,7 +56,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"head\"><div><h1>Policies</h1><p class=\"soft\">Policies are evaluated from top to bottom for every request. The first that refuses or allows decides; the others add up.</p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"head\"><div><h1>Policies</h1><p class=\"soft\">Policies are evaluated from top to bottom for every request. The first one that refuses or allows decides. All others add up.</p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -143,7 +143,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					} else {
-						templ_7745c5c3_Err = page.Status("dropped", "off").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = page.Status("dropped", "disabled").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

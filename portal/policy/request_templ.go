@@ -1683,7 +1683,7 @@ func requestOffer(s RequestShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 129, "\"> <button class=\"primary\" type=\"submit\">Accept offer</button> <a class=\"button\" href=\"#withdraw\">Decline</a></form></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 129, "\"> <button class=\"primary\" type=\"submit\">Accept offer</button> <a class=\"button\" href=\"#withdraw\">Decline offer</a></form></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1920,7 +1920,7 @@ func requestWithdraw(s RequestShow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.Status == cluster.RequestOffered {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 149, "Decline and withdraw")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 149, "Decline offer")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -296,7 +296,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<div class=\"acts\"><button class=\"primary\" type=\"submit\">Push version</button></div></form></section><section class=\"card\" id=\"import\"><h2>Import from git</h2><form class=\"form\" method=\"post\" action=\"/admin/resources/import\"><p class=\"soft\">Creates an archive from a repository at a tag, branch or commit.</p><div class=\"fields\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<div class=\"acts\"><button class=\"primary\" type=\"submit\">Push version</button></div></form></section><section class=\"card\" id=\"import\"><h2>Import from Git</h2><form class=\"form\" method=\"post\" action=\"/admin/resources/import\"><p class=\"soft\">Creates an archive from a repository at a tag, branch or commit.</p><div class=\"fields\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -884,7 +884,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if f.May("PushResource") {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<section class=\"card\" id=\"new\"><h2>Push a new version</h2><form class=\"form\" method=\"post\" action=\"/admin/resources\" enctype=\"multipart/form-data\"><input type=\"hidden\" name=\"type\" value=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<section class=\"card\" id=\"new\"><h2>Push a version</h2><form class=\"form\" method=\"post\" action=\"/admin/resources\" enctype=\"multipart/form-data\"><input type=\"hidden\" name=\"type\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -922,7 +922,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<div class=\"acts\"><button class=\"primary\" type=\"submit\">Push</button></div></form></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<div class=\"acts\"><button class=\"primary\" type=\"submit\">Push version</button></div></form></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

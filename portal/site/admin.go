@@ -33,7 +33,7 @@ func sections() []page.Section {
 			Group: page.GroupMoney, UseCase: "Pools"},
 		{Path: "/orphans", Name: "Orphaned machines", Text: "Machines that belong to no cluster, with age and cost.",
 			Group: page.GroupMoney, UseCase: "Orphans"},
-		{Path: "/provisioners", Name: "Provisioners", Text: "Processes that run the work, with their slots per tenant.",
+		{Path: "/provisioners", Name: "Provisioners", Text: "Processes that run workers, with their slots per tenant.",
 			Group: page.GroupInstallation, UseCase: "Provisioners"},
 		{Path: "/admin/queues", Name: "All queues", Text: "What's waiting in each tenant, why, and for how long.",
 			Group: page.GroupInstallation, UseCase: "Queues"},

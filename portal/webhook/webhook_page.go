@@ -171,12 +171,17 @@ func about(h webhook.Endpoint) string {
 		return kindsWords(h.Kinds)
 	case h.When == template.HookTemplate:
 		return "when a template lists this hook"
+	case len(h.Operations) == 0 && h.When == template.HookFailure:
+		return "when any operation fails"
 	case len(h.Operations) == 0:
 		return string(h.When) + " any operation"
 	}
 	var words []string
 	for _, k := range h.Operations {
 		words = append(words, k.Text())
+	}
+	if h.When == template.HookFailure {
+		return "when an operation fails: " + strings.Join(words, ", ")
 	}
 	return string(h.When) + " " + strings.Join(words, ", ")
 }

@@ -60,7 +60,7 @@ func buildListCommand(c *cli.Context) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Hook, "hook", "", "filter by build `hook`")
 	flags.StringVar(&f.Key, "key", "", "filter by `key`")
-	flags.StringVar(&f.Build, "build", "", "filter by `build`, under its name in the build system's events")
+	flags.StringVar(&f.Build, "build", "", "filter by the `name` of the build in the build system's events")
 	flags.BoolVar(&f.Live, "live", false, "only builds that have or are waiting for a cluster")
 	flags.Int64Var(&f.Before, "before", 0, "only builds before this `number`")
 	flags.IntVar(&f.Limit, "limit", 50, "maximum `number` of builds")

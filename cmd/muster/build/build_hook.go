@@ -372,7 +372,8 @@ func buildDeliveriesCommand(c *cli.Context) *cobra.Command {
 }
 
 func buildReplayCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "replay NAME NUMBER", Short: "Replay a delivery against the current rules; a build that has a cluster doesn't get a second one", Args: cli.Exactly("NAME", "NUMBER"),
+	return &cobra.Command{Use: "replay NAME NUMBER", Short: "Replay a delivery with the current rules", Args: cli.Exactly("NAME", "NUMBER"),
+		Long: "Replay a delivery with the current rules. A build that already has a cluster doesn't get another one.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := webhook.DeliveryNumber(args[1])
 			if err != nil {

@@ -37,9 +37,9 @@ func catalogLintCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint [DIR|FILE...]",
 		Short: "Check catalog files for errors",
-		Long: "Check catalog files, and list every problem with file, line and column. The exit code is 1 if there are errors, but not for\n" +
-			"warnings. Scripts are parsed as by sh -n and bash -n, without running them. With several directories, later entries replace earlier\n" +
-			"ones. For a single file, the catalog around it is read too, but only problems of that file are listed.",
+		Long: "Check catalog files, and list every problem with file, line and column. The exit code is 1 if there are errors; warnings don't\n" +
+			"affect it. Scripts are parsed as by sh -n and bash -n, without running them. With several directories, later entries replace\n" +
+			"earlier ones. For a single file, the catalog around it is read too, but only that file's problems are listed.",
 		Example: "  muster catalog lint examples/catalog\n  muster catalog lint examples/catalog/nginx.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := plugins.Plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left program.Plugin) {

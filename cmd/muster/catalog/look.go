@@ -20,7 +20,7 @@ import (
 
 func catalogListCommand(c *cli.Context) *cobra.Command {
 	var kind string
-	cmd := &cobra.Command{Use: "list [WORDS]", Aliases: []string{"ls"}, Short: "List catalog entries, shared and the tenant's own"}
+	cmd := &cobra.Command{Use: "list [WORDS]", Aliases: []string{"ls"}, Short: "List the entries of the shared and tenant catalogs"}
 	cmd.Flags().StringVar(&kind, "kind", "", "filter by `kind`: "+strings.Join(template.CatalogKinds, ", "))
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		items, err := cl.Catalog.List(ctx, kind, strings.Join(args, " "))
@@ -155,7 +155,7 @@ func catalogTryCommand(c *cli.Context) *cobra.Command {
 
 func catalogExportCommand(c *cli.Context) *cobra.Command {
 	var all bool
-	cmd := &cobra.Command{Use: "export [DIR]", Short: "Export the tenant catalog to files KIND/NAME.yaml, or print it", Args: cli.AtMost(1),
+	cmd := &cobra.Command{Use: "export [DIR]", Short: "Export the tenant catalog to KIND/NAME.yaml files, or to stdout", Args: cli.AtMost(1),
 		Example: "  muster catalog export catalog/"}
 	cmd.Flags().BoolVar(&all, "all", false, "include the shared catalog")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {

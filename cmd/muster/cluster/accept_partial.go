@@ -37,8 +37,8 @@ func clusterAcceptPartialCommand(c *cli.Context) *cobra.Command {
 		Use:   "accept-partial ID|NAME",
 		Short: "Accept the partial result of creating or resizing a cluster",
 		Long: "Finish creating or resizing a cluster with the available machines, if only machines are missing. Partly created machines are deleted. Muster\n" +
-			"tries to backfill the missing nodes later, unless --no-backfill is set. Shows a preview first, and then runs\n" +
-			"exactly that plan. If anything has changed since, the command is refused.",
+			"tries to backfill the missing nodes later, unless --no-backfill is set. Shows a preview first, then runs exactly\n" +
+			"that plan. If anything has changed since the preview, the command fails.",
 		Example: "  muster cluster accept-partial shop --dry-run\n  muster cluster accept-partial shop --yes --wait",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -160,7 +160,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 	cmd.Flags().StringArrayVar(&settings, "set", nil, "template parameter as `name=value`; may be repeated; see muster template show")
 	cmd.Flags().StringVar(&dnsSuffix, "dns-suffix", "", "`domain` for host names (default: the template's)")
 	cmd.Flags().StringVar(&visibility, "visibility", "", "who can see the cluster: `private` (owner, admins, and people it's shared with) or tenant (everyone in the tenant) (default: the tenant's setting)")
-	cmd.Flags().StringVar(&group, "group", "", "`group` of yours whose members co-own the cluster")
+	cmd.Flags().StringVar(&group, "group", "", "one of your groups; members of this `group` co-own the cluster")
 	declareOnFailure(cmd.Flags(), &onFailure, &partial, true)
 	return cmd
 }

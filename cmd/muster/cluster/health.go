@@ -91,7 +91,7 @@ func clusterDriftCommand(c *cli.Context) *cobra.Command {
 func clusterFactsCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "facts ID|NAME",
-		Short: "Show the facts that services reported about nodes",
+		Short: "Show the facts reported from a cluster's nodes",
 		Long: "Show the facts that the actions of a cluster's services reported, such as ports, versions and URLs. Configurations use a fact as\n" +
 			"%fact.SERVICE.NAME%. Values whose names end in secret, token, password, key or cookie aren't shown.",
 		Example: "  muster cluster facts shop",

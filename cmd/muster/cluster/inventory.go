@@ -28,9 +28,9 @@ func InventoryCommand(c *cli.Context) *cobra.Command {
 		Long: "Print how to reach the machines of a cluster: as an Ansible inventory (grouped by service), for ~/.ssh/config, as known_hosts with\n" +
 			"the host keys, for /etc/hosts, as JSON, or as shell variables. The output contains no secrets.\n\n" +
 			"An inventory refers to two files: the cluster's private key and its host keys. By default, Muster writes both to its own directory on\n" +
-			"this host, so you can use the inventory right away. If you aren't allowed to get the key, name your own with --key.\n\n" +
-			"    muster cluster inventory shop --format ssh > shop.ssh && ssh -F shop.ssh n1.shop\n" +
-			"    muster cluster inventory shop --format ansible > shop.ini && ansible -i shop.ini web -m ping",
+			"this host, so you can use the inventory right away. If you aren't allowed to get the key, name your own with --key.",
+		Example: "  muster cluster inventory shop --format ssh > shop.ssh && ssh -F shop.ssh n1.shop\n" +
+			"  muster cluster inventory shop --format ansible > shop.ini && ansible -i shop.ini web -m ping",
 		Args: cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(names, format) {

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const untilHelp = "`time` of expiry, such as 2026-11-30 or \"2026-11-30 18:00\" in your time zone (that of this computer, or TZ),\n" +
-	"or with its zone, such as 2026-11-30T18:00:00+01:00"
+const untilHelp = "expiry `time`, such as 2026-11-30 or \"2026-11-30 18:00\" in your time zone (this computer's, or TZ),\n" +
+	"or with a zone, such as 2026-11-30T18:00:00+01:00"
 
 func clusterLeaseCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
@@ -81,7 +81,7 @@ func clusterExtendCommand(c *cli.Context) *cobra.Command {
 	flags.StringVar(&by, "by", "", "`duration` to add, such as 90m, 4h or 1d12h; a negative one shortens the lease")
 	flags.StringVar(&until, "until", "", untilHelp)
 	flags.BoolVar(&forever, "forever", false, "remove the expiry")
-	flags.StringVar(&reason, "reason", "", "`reason` why an admin exceeds the template's limits")
+	flags.StringVar(&reason, "reason", "", "`reason` for exceeding the template's limits (admins)")
 	return cmd
 }
 
@@ -90,7 +90,7 @@ func clusterShortenCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "shorten ID|NAME",
 		Short:   "Shorten a lease",
-		Long:    "Shorten a lease: --by 4h subtracts 4 h, --until sets the time of expiry. To end a cluster right now, delete it.",
+		Long:    "Shorten a lease: --by 4h subtracts 4 h, --until sets the expiry time. To end a cluster right now, delete it.",
 		Example: "  muster cluster shorten shop --by 4h",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {

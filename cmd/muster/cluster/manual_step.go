@@ -107,7 +107,7 @@ func clusterAnswerCommand(c *cli.Context) *cobra.Command {
 	}
 	cmd.Flags().StringArrayVar(&set, "set", nil, "value as `NAME=VALUE`; may be repeated")
 	cmd.Flags().StringArrayVar(&files, "set-file", nil, "value from a file, as `NAME=FILE`, or NAME=- for stdin; a final line break is dropped; may be repeated")
-	cmd.Flags().StringVar(&refuse, "refuse", "", "fail the step, for this `reason`")
+	cmd.Flags().StringVar(&refuse, "refuse", "", "`reason` for refusing; the step fails")
 	cmd.MarkFlagsMutuallyExclusive("refuse", "set")
 	cmd.MarkFlagsMutuallyExclusive("refuse", "set-file")
 	return cmd

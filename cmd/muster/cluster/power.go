@@ -72,7 +72,7 @@ func clusterScheduleCommand(c *cli.Context) *cobra.Command {
 		Use:   "schedule ID|NAME",
 		Short: "Show or set a cluster's sleep schedule",
 		Long: "Show when a cluster goes to sleep and wakes. --sleep and --wake replace the schedule; without --wake, for example, the cluster\n" +
-			"doesn't wake automatically. Times are minute, hour, day of month, month and weekday, as in crontab, in the time zone --zone.\n" +
+			"doesn't wake automatically. Times are minute, hour, day of month, month and weekday, as in crontab, in the time zone of --zone.\n" +
 			"--clear removes the schedule.",
 		Example: "  muster cluster schedule shop --sleep \"0 19 * * 1-5\" --wake \"0 7 * * 1-5\" --zone Europe/Berlin\n  muster cluster schedule shop --clear",
 		Args:    cli.Exactly("ID|NAME"),

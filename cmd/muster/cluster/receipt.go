@@ -22,7 +22,7 @@ func clusterReceiptCommand(c *cli.Context) *cobra.Command {
 		Short: "Show the receipt of a cluster: machines, durations, costs, and proof of deletion",
 		Long: "Show every machine a cluster has ever had, how long each ran, its cost, and the proof that none is left.\n\n" +
 			"Muster checks the provider's account within seconds after a cluster's last machine is deleted, and then every 30 s until nothing is left.\n" +
-			"For a deleted cluster, the command waits for that proof. If it isn't there by the timeout, the receipt is printed anyway, with exit code 1.",
+			"For a deleted cluster, the command waits for that proof. Without proof by the timeout, the receipt is printed anyway, with exit code 1.",
 		Args: cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := ConnectTo(cmd.Context(), c, args[0], true)

@@ -31,8 +31,8 @@ func clusterTransferCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "transfer ID|NAME USER|group:NAME",
 		Short: "Transfer a cluster to another user or a group",
-		Long: "Transfer ownership of a cluster to another user of the tenant. The cluster then counts toward the new owner's quotas, which may not\n" +
-			"allow it. People who got its SSH key keep it.\n\n" +
+		Long: "Transfer ownership of a cluster to another user of the tenant. The cluster then counts toward the new owner's quotas; if they\n" +
+			"don't allow it, the transfer is refused. Copies of the cluster's SSH key keep working.\n\n" +
 			"If a group owns a cluster, each member has the owner's permissions. The previous owner stays responsible: quotas, usage and\n" +
 			"warnings remain with that person until a member transfers the cluster.",
 		Example: "  muster cluster transfer shop bob\n  muster cluster transfer shop group:ops",

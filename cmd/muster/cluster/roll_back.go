@@ -23,8 +23,8 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "roll-back ID|NAME",
 		Short: "Roll back a failed or cancelled operation",
-		Long: "Undo everything a cluster's latest operation has done, if it failed or was cancelled. Shows a preview first, and\n" +
-			"then runs exactly that plan. If anything has changed since, the command is refused. Rolling back creation deletes the cluster.",
+		Long: "Undo everything a cluster's latest operation has done, if it failed or was cancelled. Shows a preview first,\n" +
+			"then runs exactly that plan. If anything has changed since the preview, the command fails. Rolling back creation deletes the cluster.",
 		Example: "  muster cluster roll-back shop --dry-run\n  muster cluster roll-back shop --yes --wait",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -22,7 +22,7 @@ func clusterShareCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster share shop\n  muster cluster share shop --with ana:user --with group:ops:reader",
 		Args:    cli.Exactly("ID|NAME"),
 	}
-	cmd.Flags().StringArrayVar(&with, "with", nil, "`who:access`: a user or group:NAME, and reader, user or co-owner; may be repeated")
+	cmd.Flags().StringArrayVar(&with, "with", nil, "share as `who:access`: who is a user or group:NAME, access is reader, user or co-owner; may be repeated")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		var change cluster.SharingChange
 		for _, text := range with {

@@ -195,7 +195,7 @@ func updateCommands(c *cli.Context) []*cobra.Command {
 	for _, a := range updates {
 		f := &updateFlags{harmless: a.harmless}
 		cmd := &cobra.Command{Use: a.use, Short: a.short, Args: a.args, Example: "  " + strings.ReplaceAll(a.example, "\n", "\n  "),
-			Long: strings.TrimSpace(a.short+".\n"+a.more) + "\n\nShows a preview first, and then runs exactly that plan. If anything has changed since, the command is refused."}
+			Long: strings.TrimSpace(a.short+".\n"+a.more) + "\n\nShows a preview first, then runs exactly that plan. If anything has changed since the preview, the command fails."}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			return update(cmd.Context(), c, args[0], f, func(v cluster.View) (cluster.Update, error) { return a.read(c, v, args[1:], f) })
 		}

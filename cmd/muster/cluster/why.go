@@ -82,7 +82,7 @@ func QueueCommand(c *cli.Context) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:     "queue",
-		Short:   "Show waiting operations and why they wait (admins)",
+		Short:   "Show waiting operations and what they're waiting for (admins)",
 		Example: "  muster queue\n  muster queue --all-tenants   # for superadmins",
 		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -104,7 +104,7 @@ func QueueCommand(c *cli.Context) *cobra.Command {
 			return printQueue(c, q, time.Now())
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all-tenants", false, "show which tenants wait, since when, why, and what would help (superadmins)")
+	cmd.Flags().BoolVar(&all, "all-tenants", false, "show which tenants are waiting, since when, why, and what would help (superadmins)")
 	c.ServerFlags(cmd.Flags())
 	return cmd
 }

@@ -64,7 +64,7 @@ func Command(c *cli.Context) *cobra.Command {
 		Use: "doctor", Short: "Check a server's settings and environment (on the server's host)", Args: cli.AtMost(0),
 		Long: "Check a server's settings and environment: configuration, catalog, data directory, database and migrations, secret key, Redis, blob\n" +
 			"store, TLS, addresses, clocks, process limits, and the settings for sign-in, Slack and traces, if any. The command takes all flags and\n" +
-			"environment variables of `muster serve`; servers can keep running. Each check has a time limit, and none shows a secret.\n\n" +
+			"environment variables of `muster serve`; servers can keep running. Each check has a time limit. Secrets are never shown.\n\n" +
 			"The exit code is 1 if a check failed, and 0 otherwise, even with warnings.",
 		Example: "  muster doctor --catalog catalog --public-url https://muster.example.org\n  muster doctor --catalog catalog --providers --server https://muster.example.org",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {

@@ -58,7 +58,7 @@ func groupSaveCommand(c *cli.Context) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&about, "about", "", "one-line `description`")
-	flags.StringSliceVar(&members, "members", nil, "comma-separated list of all `users` assigned here; \"\" for none")
+	flags.StringSliceVar(&members, "members", nil, "comma-separated list of all `users` assigned in Muster; \"\" for none")
 	flags.StringSliceVar(&change.Add, "add", nil, "`user` to add; may be repeated")
 	flags.StringSliceVar(&change.Remove, "remove", nil, "`user` to remove; may be repeated")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {

@@ -69,8 +69,9 @@ func tokenCreateCommand(c *cli.Context) *cobra.Command {
 		Use:   "create LABEL",
 		Short: "Create an API token",
 		Long: "Create an API token for yourself or, as an admin, for a robot account. It's shown only once. Every token can read; scopes add\n" +
-			"permissions: cluster, approve, admin. A token can't create other tokens, except the one a server leaves for clients on\n" +
-			"its own host or, for robot accounts, with scope admin. Tokens with scope approve or admin can only be created in the portal.",
+			"permissions: cluster, approve, admin. A token can't create other tokens. There are two exceptions: the token\n" +
+			"that a server keeps for clients on its own host, and tokens with scope admin, which can create tokens for robot accounts.\n" +
+			"Tokens with scope approve or admin can only be created in the portal.",
 		Example: "  muster token create nightly-build --user ci --scope cluster --days 365",
 		Args:    cli.Exactly("LABEL"),
 	}

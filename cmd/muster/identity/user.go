@@ -124,7 +124,7 @@ func userChangeCommand(c *cli.Context) *cobra.Command {
 	flags.StringVar(&role, "role", "", "`role`: "+rolesText())
 	flags.StringVar(&fullName, "full-name", "", "full `name`")
 	flags.StringVar(&email, "email", "", "email `address`")
-	flags.StringSliceVar(&groups, "groups", nil, "comma-separated list of all `groups` assigned here; \"\" for none")
+	flags.StringSliceVar(&groups, "groups", nil, "comma-separated list of all `groups` assigned in Muster; \"\" for none")
 	flags.BoolVar(&disable, "disable", false, "disable the user, with all sessions and tokens")
 	flags.BoolVar(&enable, "enable", false, "enable the user again")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {

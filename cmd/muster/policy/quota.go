@@ -128,8 +128,9 @@ func quotaSetCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	for _, m := range policy.Measures {
-		values[m] = cmd.Flags().Float64(names[m], 0, "maximum "+map[policy.Measure]string{policy.MeasureClusters: "clusters", policy.MeasureNodes: "nodes",
-			policy.MeasureCPU: "cores", policy.MeasurePerHour: "cost per hour", policy.MeasurePerMonth: "cost per calendar month (UTC)"}[m])
+		values[m] = cmd.Flags().Float64(names[m], 0, "maximum "+map[policy.Measure]string{policy.MeasureClusters: "`number` of clusters",
+			policy.MeasureNodes: "`number` of nodes", policy.MeasureCPU: "`number` of cores", policy.MeasurePerHour: "`cost` per hour",
+			policy.MeasurePerMonth: "`cost` per calendar month (UTC)"}[m])
 	}
 	return cmd
 }

@@ -180,7 +180,7 @@ func ServeCommand(c *cli.Context) *cobra.Command {
 		Use:   "serve --catalog DIR",
 		Short: "Run the server",
 		Long: "Run the server: portal, REST API, dispatcher and, with --workers, workers. By default, the database is in the data directory and the\n" +
-			"queue in the process, so nothing else needs to be installed.\n\n" +
+			"queue is in the server process, so nothing else needs to be installed.\n\n" +
 			"Environment: DATABASE_URL (PostgreSQL 13 or newer, as postgres://user:password@host/database, which several servers can share;\n" +
 			"default: SQLite in the data directory), REDIS_URL (Redis to use as queue; required with DATABASE_URL), MUSTER_SECRET_KEY (the\n" +
 			"key-encryption key for secrets, the same for all servers of a database: 64 hex digits, file:///PATH, or a key service's awskms://,\n" +

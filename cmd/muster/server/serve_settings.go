@@ -27,7 +27,7 @@ var Environment = []struct {
 	About  string
 }{
 	{"DATABASE_URL", false, "", "PostgreSQL database, which several servers can share. Default: SQLite in the data directory."},
-	{"REDIS_URL", false, "", "Redis to use as queue. Default: a queue in the process."},
+	{"REDIS_URL", false, "", "Redis to use as queue. Default: a queue in the server process."},
 	{"MUSTER_SECRET_KEY", true, "", "Key-encryption key for secrets. Default: a key file in the data directory."},
 	{adminPasswordEnv, true, "", "Password of the first account. Remove the variable afterwards: it's only used to create the account."},
 	{"MUSTER_DATA", false, "data", "Directory for database, keys and provider state."},

@@ -22,7 +22,7 @@ const readyTime = 4 * time.Second
 func serverReadyCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ready", Short: "Check whether a server is ready for traffic", Args: cli.AtMost(0),
-		Long: "Check whether a server is ready for traffic, by its /readyz. The exit code is 1 if it isn't. No token is sent.",
+		Long: "Check whether a server is ready for traffic, using its /readyz endpoint. The exit code is 1 if it isn't. No token is sent.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s := cli.ClientSettings{URL: c.Server, CA: c.CA}
 			if s.URL == "" {

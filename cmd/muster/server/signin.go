@@ -31,7 +31,7 @@ func (f *signInFlags) declare(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "public-url", "", "public `URL` of the portal, if it's behind a proxy (default $MUSTER_PUBLIC_URL)")
 	cmd.Flags().StringVar(&f.file, "sign-in", "", "`file` with identity providers for sign-in (default $MUSTER_SIGN_IN); see docs/sign-in.md")
 	cmd.Flags().StringVar(&f.proxies, "trusted-proxies", "",
-		"`CIDR,…` of proxies that are trusted to report client addresses (default $MUSTER_TRUSTED_PROXIES, or none)")
+		"networks of proxies that are trusted to report client addresses, as `CIDR,…` (default $MUSTER_TRUSTED_PROXIES, or none)")
 }
 
 // SignInConfig is the configuration of sign-in.

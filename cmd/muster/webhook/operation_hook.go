@@ -24,7 +24,7 @@ func (f *operationHookFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.when, "when", "", "make it an operation hook that runs at this `point`: before, after, failure, or template (if a template names it)")
 	flags.StringSliceVar(&f.operations, "operation", nil, "operation hooks: `kind` of operation, such as create, or all; may be repeated")
 	flags.DurationVar(&f.timeout, "timeout", 0, "operation hooks: time limit for a response or for one run of the script; 0 is the default (5m for responses)")
-	flags.StringVar(&f.onTimeout, "on-timeout", "", "operation hooks before an operation: `choice` if there's no response in time: veto or continue")
+	flags.StringVar(&f.onTimeout, "on-timeout", "", "operation hooks before an operation: `choice` of veto or continue if there's no response in time")
 	flags.StringVar(&f.runFile, "run-file", "", "operation hooks: `file` with a script to run on nodes instead of calling a URL, or - for stdin")
 	flags.StringSliceVar(&f.services, "service", nil, "operation hooks with a script: run it on nodes with this `service`, or all; may be repeated")
 }
