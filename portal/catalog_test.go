@@ -135,7 +135,7 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 	if a = s.post("/admin/catalog/template/new", in); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/catalog/template/shop?saved" {
 		t.Fatalf("%d to %s: %s", a.status, a.header.Get("Location"), a.text())
 	}
-	s.get("/admin/catalog/template/shop?saved").reads(http.StatusOK, "Saved as version 1", "draft", "Publish", "for the shop", "own")
+	s.get("/admin/catalog/template/shop?saved").reads(http.StatusOK, "Saved as version 1", "draft", "Publish", "for the shop", "tenant")
 	k := template.CatalogKey{Kind: "template", Name: "shop"}
 	if v := f.own[k]; len(v) != 1 || !strings.HasPrefix(v[0].Text, "# Ours.\nkind: template\nname: shop\n") {
 		t.Fatalf("%+v", v)

@@ -93,7 +93,7 @@ func TestRollBackShowsItsPlanFirst(t *testing.T) {
 	s.f.advance(id, 25)
 	s.f.failStep(id, "n6.nodemanager.start", "It does not start.")
 	a = s.post("/clusters/"+id+"/roll-back", url.Values{"plan_hash": {hash}})
-	a.reads(http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.", "6 machines are deleted")
+	a.reads(http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.", "6 machines will be deleted")
 	a = s.post("/clusters/"+id+"/roll-back", url.Values{"plan_hash": {a.fields().Get("plan_hash")}})
 	if a.status != http.StatusSeeOther {
 		t.Fatalf("the rollback answers %d: %s", a.status, a.text())
