@@ -23,7 +23,7 @@ var oddWords = []struct {
 	{"anew", "again", 0},
 	{"for ever", "forever, or: never expires", 1},
 	{"what becomes of|what became of", "what happens to", 0},
-	{"told", "notified, reported, shown, said", 48},
+	{"told", "notified, reported, shown, said", 47},
 	{"stands|stood", "is, exists, runs", 89},
 	{"put right|puts right|putting right|put it right|put them right|put things right", "fix, correct", 0},
 	{"mend|mends|mended|mending", "repair, fix", 21},
