@@ -26,7 +26,7 @@ var oddWords = []struct {
 	{"told", "notified, reported, shown, said", 47},
 	{"stands|stood", "is, exists, runs", 89},
 	{"put right|puts right|putting right|put it right|put them right|put things right", "fix, correct", 0},
-	{"mend|mends|mended|mending", "repair, fix", 21},
+	{"mend|mends|mended|mending", "repair, fix", 3},
 	{"lately", "recently", 0},
 	{"whoever", "anyone who", 1},
 	{"about less than", "less than", 0},

@@ -89,7 +89,7 @@ func ActionsOf(v View, open Unfinished) Actions {
 func (p Recovery) Updates(kind app.OperationKind) bool {
 	switch kind {
 	case app.OperationRepair:
-		return p.mends()
+		return p.canRepair()
 	case app.OperationReconfigure:
 		return p.reconfigures()
 	case app.OperationStart, app.OperationStop, app.OperationRestart:

@@ -149,8 +149,8 @@ func (p Recovery) LostOnly() bool {
 // Power tells that machines may be stopped.
 func (p Recovery) Power() bool { return p.Latest.Kind.Power() || p.Undone.Power() }
 
-// mends reports whether a repair can finish what was left undone.
-func (p Recovery) mends() bool {
+// canRepair reports whether a repair can finish what was left undone.
+func (p Recovery) canRepair() bool {
 	switch {
 	case p.nodes == 0:
 		return false
@@ -165,7 +165,7 @@ func (p Recovery) mends() bool {
 }
 
 // reconfigures reports whether what was left undone can be finished with another configuration.
-func (p Recovery) reconfigures() bool { return !p.LostOnly() && p.mends() }
+func (p Recovery) reconfigures() bool { return !p.LostOnly() && p.canRepair() }
 
 // partial reports whether nothing is missing but machines, of which some came. Whether the template's constraints hold without the others is
 // found when it's asked for.
@@ -191,7 +191,7 @@ func (p Recovery) Ways() (ways []RecoveryKind) {
 	undoes := !p.LostOnly() && k.Undoable()
 	switch {
 	case p.LostOnly():
-		add(p.mends(), RecoveryRepair)
+		add(p.canRepair(), RecoveryRepair)
 	case k == app.OperationDelete, p.Undone == app.OperationCreate:
 		add(p.Latest.Status == app.OperationFailed, RecoveryResume) // what is gone needn't be given back
 	case p.Power():
@@ -199,7 +199,7 @@ func (p Recovery) Ways() (ways []RecoveryKind) {
 		add(k != app.OperationSleep, RecoveryWake)
 		add(undoes, RecoveryRollBack)
 	case len(p.Lost) > 0, p.Open.Stuck:
-		add(p.mends(), RecoveryRepair)
+		add(p.canRepair(), RecoveryRepair)
 		add(p.partial(), RecoveryAcceptPartial)
 		add(resumes, RecoveryResume)
 		add(undoes, RecoveryRollBack)
@@ -207,10 +207,10 @@ func (p Recovery) Ways() (ways []RecoveryKind) {
 	default:
 		add(resumes, RecoveryResume)
 		add(p.partial(), RecoveryAcceptPartial)
-		add(p.Latest.Status == app.OperationCancelled && p.mends(), RecoveryRepair)
+		add(p.Latest.Status == app.OperationCancelled && p.canRepair(), RecoveryRepair)
 		add(undoes, RecoveryRollBack)
 		add(p.reconfigures(), RecoveryReconfigure)
-		add(p.mends(), RecoveryRepair)
+		add(p.canRepair(), RecoveryRepair)
 	}
 	return append(ways, RecoveryDelete)
 }

@@ -183,8 +183,8 @@ func (d *Drift) contract(reports []apphealth.NodeReport) {
 
 // driftFromCatalog tells what an upgrade would change.
 func (a *Drifts) driftFromCatalog(ctx context.Context, actor app.Actor, c app.Cluster, d *Drift) error {
-	mend := &appcluster.Update{Kind: app.OperationUpgrade}
-	p, err := a.Updates.PreviewUpdate(ctx, actor, c.ID, *mend)
+	fix := &appcluster.Update{Kind: app.OperationUpgrade}
+	p, err := a.Updates.PreviewUpdate(ctx, actor, c.ID, *fix)
 	switch app.CodeOf(err) {
 	case "":
 	case app.EInternal, app.ETransient, app.ETimeout, app.ERateLimit:
@@ -197,10 +197,10 @@ func (a *Drifts) driftFromCatalog(ctx context.Context, actor app.Actor, c app.Cl
 		return nil
 	}
 	for _, change := range p.Changes {
-		d.add(DriftItem{From: DriftCatalog, Text: change.Text(), Fix: mend})
+		d.add(DriftItem{From: DriftCatalog, Text: change.Text(), Fix: fix})
 	}
 	if len(p.Changes) == 0 {
-		d.add(DriftItem{From: DriftCatalog, Text: "The template or its services have changed in the catalog.", Fix: mend})
+		d.add(DriftItem{From: DriftCatalog, Text: "The template or its services have changed in the catalog.", Fix: fix})
 	}
 	return nil
 }

@@ -16,22 +16,22 @@ const mostHints = 4
 // request, so that one need not find that out one by one.
 func Advised(c *template.Catalog, r layout.Request, err error) error {
 	e := app.AsError(err)
-	var mend, also []string
+	var fixes, also []string
 	for _, f := range Flaws(c, r) {
 		switch {
 		case f.Reason != e.Reason || f.Field != e.Field:
 			also = append(also, f.Message)
-		case f.Hint != "" && !slices.Contains(mend, f.Hint) && len(mend) < mostHints:
-			mend = append(mend, f.Hint)
+		case f.Hint != "" && !slices.Contains(fixes, f.Hint) && len(fixes) < mostHints:
+			fixes = append(fixes, f.Hint)
 		}
 	}
 	if e.Hint != "" {
-		mend = []string{e.Hint}
+		fixes = []string{e.Hint}
 	}
 	if len(also) > 0 {
-		mend = append(mend, "Besides: "+strings.Join(also[:min(len(also), mostHints)], " "))
+		fixes = append(fixes, "Besides: "+strings.Join(also[:min(len(also), mostHints)], " "))
 	}
 	out := *e
-	out.Hint = strings.Join(mend, " ")
+	out.Hint = strings.Join(fixes, " ")
 	return &out
 }
