@@ -59,7 +59,7 @@ func automatorTestCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster automator test ./muster-automator-mine --fields fields.yaml",
 		RunE:    func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), cmd, args[0]) }}
 	flags := cmd.Flags()
-	flags.StringVar(&t.fields, "fields", "", "YAML `file` with the fields of actions: one that succeeds (ok), fails (fail), takes minutes (slow), makes a change (changes), reports facts (tells), and invalid ones (invalid)")
+	flags.StringVar(&t.fields, "fields", "", "YAML `file` with the fields of actions: one that succeeds (ok), fails (fail), takes minutes (slow), makes a change (changes), reports facts (facts, and want_facts for their values), and invalid ones (invalid)")
 	flags.BoolVarP(&t.yes, "yes", "y", false, "skip the confirmation prompt")
 	flags.BoolVar(&t.verbose, "verbose", false, "show the plugin's log")
 	flags.StringSliceVar(&t.env, "automator-plugins-env", nil, "comma-separated `names` of environment variables to pass to the plugin, besides PATH, HOME and LANG")

@@ -107,6 +107,7 @@ func catalogRevertCommand(c *cli.Context) *cobra.Command {
 	var to int
 	cmd := &cobra.Command{Use: "revert KIND NAME --to VERSION", Short: "Restore an older version of a tenant catalog entry", Args: cobra.RangeArgs(1, 2)}
 	cmd.Flags().IntVar(&to, "to", -1, "`version` to restore; 0 removes the tenant's entry")
+	cmd.Flags().Lookup("to").DefValue = "0" // hides the default, which only says that it is missing
 	cmd.Flags().StringVar(&note, "note", "", "`note` for the history")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		k, err := keyOf(args)

@@ -84,16 +84,18 @@ func operationHookText(h webhook.Endpoint) string {
 	if h.When == template.HookTemplate {
 		return "by templates"
 	}
-	phase := string(h.When)
-	if h.When == template.HookFailure {
-		phase = "failure of"
+	if len(h.Operations) == 0 && h.When == template.HookFailure {
+		return "when any operation fails"
 	}
 	if len(h.Operations) == 0 {
-		return phase + " all operations"
+		return string(h.When) + " any operation"
 	}
 	var kinds []string
 	for _, k := range h.Operations {
 		kinds = append(kinds, k.Text())
 	}
-	return phase + " " + strings.Join(kinds, ", ")
+	if h.When == template.HookFailure {
+		return "when an operation fails: " + strings.Join(kinds, ", ")
+	}
+	return string(h.When) + " " + strings.Join(kinds, ", ")
 }
