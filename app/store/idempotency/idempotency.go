@@ -58,7 +58,7 @@ func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint
 			}
 			kept = &app.KeptAnswer{}
 			return json.Unmarshal(b, kept)
-		case now.Sub(db.FromMicros(begun)) < app.IdempotencyHold && !db.FromMicros(begun).After(now):
+		case now.Sub(db.FromMicros(begun)).Abs() < app.IdempotencyHold: // begun may be a little after now, which was read before this transaction
 			return &app.Error{Code: app.EConflict, Reason: "in_progress", Message: "The same request is in progress.", Hint: "Try again in a moment.", RetryAfter: time.Second}
 		case changed:
 			return &app.Error{Code: app.EConflict, Reason: "answer_lost", Message: "This request completed, but its response was lost with the server that handled it.",

@@ -30,6 +30,9 @@ func (x *storeTest) once() {
 	}
 	_, err := begin(a, "one", now.Add(time.Second))
 	reason(err, app.EConflict, "in_progress")
+	// It read its clock, or another server's that is behind, before the one that got there first.
+	_, err = begin(a, "one", now.Add(-time.Second))
+	reason(err, app.EConflict, "in_progress")
 	_, err = begin(a, "two", now)
 	reason(err, app.EInvalid, "idempotency_key")
 	for _, other := range []app.IdempotencyKey{{Tenant: "acme", User: "bob", Key: "a"}, {Tenant: "other", User: "ada", Key: "a"}} {
@@ -61,8 +64,12 @@ func (x *storeTest) once() {
 	// It died after something was written, by the transaction that also noted so.
 	x.Must(x.Store.SetSecret(app.Once(x.Ctx, b), app.Actor{Tenant: "acme", User: "ada"}, "word", []byte("x"), now))
 	x.Must(x.Store.ReleaseOnce(x.Ctx, b))
-	_, err = begin(b, "two", now.Add(app.IdempotencyHold))
-	reason(err, app.EConflict, "answer_lost")
+	_, err = begin(b, "two", now.Add(-time.Second))
+	reason(err, app.EConflict, "in_progress")
+	for _, later := range []time.Duration{app.IdempotencyHold, -app.IdempotencyHold} { // the latter where a clock was wrong
+		_, err = begin(b, "two", now.Add(later))
+		reason(err, app.EConflict, "answer_lost")
+	}
 	// A write that fails notes nothing.
 	c := key("c")
 	_, err = begin(c, "one", now)
