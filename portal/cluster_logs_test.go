@@ -23,7 +23,7 @@ func TestClusterLogs(t *testing.T) {
 	s.f.mu.Unlock()
 	path := "/clusters/" + id + "/logs"
 	a := s.get(path)
-	a.reads(http.StatusOK, "Log lake", "line 699 <of> many", "Latest lines. New ones appear automatically.", "Earlier", "Download log")
+	a.reads(http.StatusOK, "Logs lake", "line 699 <of> many", "Latest lines. New ones appear automatically.", "Earlier", "Download log")
 	if n := strings.Count(a.body, "<li "); n < cluster.LogLines || attr(a.find("live"), "data-live") == "" {
 		t.Errorf("%d lines are shown, live at %q", n, attr(a.find("live"), "data-live"))
 	}

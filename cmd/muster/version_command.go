@@ -19,7 +19,7 @@ import (
 func versionCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, and which features a small build lacks",
+		Short: "Print the version, and what was left out of the build",
 		Args:  cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			left := leftOut()

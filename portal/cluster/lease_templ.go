@@ -213,7 +213,7 @@ func leaseObstacles(l LeaseBox) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(l.Outlook.Obstacles) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<h3>What may block expiry</h3><ul class=\"reasons obstacles\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<h3>Possible blockers</h3><ul class=\"reasons obstacles\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

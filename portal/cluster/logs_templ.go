@@ -53,7 +53,7 @@ func LogsPage(f page.Frame, c Logs) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = page.ClusterTop(c.View.Cluster, c.Tabs, "Log").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.ClusterTop(c.View.Cluster, c.Tabs, "Logs").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

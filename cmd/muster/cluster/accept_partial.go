@@ -21,7 +21,7 @@ import (
 func declareOnFailure(flags *pflag.FlagSet, choice *failureChoice, s *template.PartialOverride, makes bool) {
 	words := "what to do if the operation fails or is cancelled: leave (as it is) or roll_back"
 	if makes {
-		words += "; for missing machines also accept_partial (leave if that isn't possible) or accept_partial_or_roll_back (default: the template's, or leave)"
+		words += ", or accept_partial or accept_partial_or_roll_back if machines are missing; default: the template's, or leave (docs/partial-results.md)"
 		flags.StringVar((*string)(&s.MinAvailable), "min-available", "", "with accept_partial: minimum available `nodes`, as a number or a share such as 60%")
 		flags.BoolVar(&s.NoBackfill, "no-backfill", false, "don't backfill missing nodes later")
 	}
