@@ -267,7 +267,7 @@ var homes = []struct {
 			"the engine is measured beside a bare program that does the same"},
 	{"github.com/gliderlabs/ssh", []string{"providers/sandbox", "jobs/remote/remotetest"}, "a machine without an sshd of its own is one inside the sandbox"},
 	{"github.com/pkg/sftp", []string{"jobs/remote", "jobs/remote/*", "providers/sandbox"}, "files go over the same connections"},
-	{"github.com/a-h/templ", []string{"portal", "portal/*"}, "HTML is the web face's"},
+	{"github.com/a-h/templ", []string{"portal", "portal/*", "cmd/dev"}, "HTML is the web face's"},
 	{"github.com/go-chi/chi", []string{"portal", "portal/*"}, "routes are the web face's"},
 	{"github.com/danielgtaylor/huma", []string{"portal", "portal/*"}, "the REST API is served by the web face"},
 	{"github.com/coreos/go-oidc", []string{"portal/oidc"}, "one room speaks OpenID Connect"},

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-var writeOpenAPI = flag.Bool("write-openapi", false, "write docs/openapi.json and docs/openapi-hooks.json as the API is now")
+// write is for `make generate`.
+var write = flag.Bool("write", false, "write the documents that are generated from the code, instead of comparing them")
 
 const openAPIFile = "../../docs/openapi.json"
 
@@ -40,7 +41,7 @@ func TestOpenAPIIsWrittenDown(t *testing.T) {
 			t.Fatal(err)
 		}
 		now = append(now, '\n')
-		if *writeOpenAPI {
+		if *write {
 			if err := os.WriteFile(file, now, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -54,10 +55,10 @@ func TestOpenAPIIsWrittenDown(t *testing.T) {
 			a, b := bytes.Split(written, []byte("\n")), bytes.Split(now, []byte("\n"))
 			for i := range min(len(a), len(b)) {
 				if !bytes.Equal(a[i], b[i]) {
-					t.Fatalf("%s, line %d: %s; the server says %s. `make generate` writes it again.", file, i+1, bytes.TrimSpace(a[i]), bytes.TrimSpace(b[i]))
+					t.Fatalf("%s, line %d: %s; the server says %s. Run make generate.", file, i+1, bytes.TrimSpace(a[i]), bytes.TrimSpace(b[i]))
 				}
 			}
-			t.Fatalf("%s is not what the server says. `make generate` writes it again.", file)
+			t.Fatalf("%s isn't what the server says. Run make generate.", file)
 		}
 	}
 }

@@ -1,4 +1,2 @@
 // Package chat holds the pages and REST operations that connect chat workspaces to a tenant. It uses packages page and site only.
 package chat
-
-//go:generate go run ../page/generate.go

@@ -3,5 +3,3 @@
 // quotas, parameters, manual steps, health and builds. What changes a running cluster is in package operation, which
 // uses this one.
 package cluster
-
-//go:generate go run ../page/generate.go

@@ -2,5 +2,3 @@
 // for admins. They sum up clusters, requests, quotas, templates, manual steps and notices, so this package uses those
 // of these nouns, and none of them uses it.
 package home
-
-//go:generate go run ../page/generate.go

@@ -1,5 +1,3 @@
 // Package identity holds the pages and REST operations of people: sign-in, second factors, devices, accounts,
 // users, groups, tokens and tenants. It uses packages page and site only.
 package identity
-
-//go:generate go run ../page/generate.go

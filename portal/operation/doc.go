@@ -2,5 +2,3 @@
 // preview (update, sleep, roll back, cancel, delete, partial success), and the history. It shows parts of a cluster's
 // page (package cluster) and plans (package plan).
 package operation
-
-//go:generate go run ../page/generate.go

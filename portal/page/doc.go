@@ -3,7 +3,5 @@
 // catalog, policy …). They turn values of app into HTML and nothing else: they call no use case, read no request and
 // keep no state. No page has inline scripts or styles, so that the portal's content security policy can forbid both.
 //
-// The *_templ.go files are generated from the *.templ files by `go generate ./portal/...` and are committed.
+// The *_templ.go files are generated from the *.templ files by `make generate` and are committed.
 package page
-
-//go:generate go run generate.go

@@ -2,5 +2,3 @@
 // change with its machines, policies and explanation. The pages of clusters, operations, requests and the catalog use
 // it; it knows none of them.
 package plan
-
-//go:generate go run ../page/generate.go

@@ -1,4 +1,2 @@
 // Package policy holds the pages and REST operations of policies and of requests. It shows the preview of a request with package plan.
 package policy
-
-//go:generate go run ../page/generate.go

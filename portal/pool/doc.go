@@ -1,4 +1,2 @@
 // Package pool holds the pages and REST operations of machine pools. It uses packages page and site only.
 package pool
-
-//go:generate go run ../page/generate.go

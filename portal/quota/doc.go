@@ -1,5 +1,3 @@
 // Package quota holds the pages and REST operations of quotas, usage and costs, with their bars and charts. It uses packages page and
 // site only.
 package quota
-
-//go:generate go run ../page/generate.go

@@ -1,5 +1,3 @@
 // Package resource holds the pages and the REST operations of archives and files for automators. It uses packages page
 // and site only.
 package resource
-
-//go:generate go run ../page/generate.go

@@ -1,5 +1,3 @@
 // Package template holds the pages and the REST operations of templates: the list, one template, and the fields that
 // ask for its parameters in any form. It uses packages page and site only.
 package template
-
-//go:generate go run ../page/generate.go
