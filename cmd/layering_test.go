@@ -330,7 +330,7 @@ var top = map[string]bool{
 	"migrations": true, "planner": true, "portal": true, "providers": true, "solver": true,
 }
 
-var topFiles = []string{"go.mod", "go.sum", "LICENSE", "Makefile", "README.md", "SECURITY.md"}
+var topFiles = []string{"CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "go.mod", "go.sum", "LICENSE", "Makefile", "README.md", "SECURITY.md"}
 
 // pkg is one package of ours: its folder, its file names and what its own files and its tests import directly.
 type pkg struct {
