@@ -14,6 +14,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -35,6 +37,7 @@ type server struct {
 	proxy   *proxy.Handler
 	process *exec.Cmd
 	ended   chan error
+	crashed atomic.Bool
 }
 
 func newServer(data string, port int) *server {
@@ -51,7 +54,7 @@ func (s *server) serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w; choose another port with PORT=", err)
 	}
-	front := &http.Server{Handler: uncompressed(s.proxy), ReadHeaderTimeout: time.Minute}
+	front := &http.Server{Handler: http.HandlerFunc(s.pass), ReadHeaderTimeout: time.Minute}
 	go func() { _ = front.Serve(listener) }()
 	defer front.Close()
 	changes, err := watch(ctx)
@@ -73,6 +76,7 @@ func (s *server) serve(ctx context.Context) error {
 			return nil
 		case err := <-s.ended:
 			s.process = nil
+			s.crashed.Store(true)
 			fmt.Printf("The server has ended: %v. The next change starts it again.\n", err)
 		case names := <-changes:
 			if err := s.change(ctx, names); err != nil && ctx.Err() == nil {
@@ -82,12 +86,15 @@ func (s *server) serve(ctx context.Context) error {
 	}
 }
 
-// uncompressed hides from the server that a browser accepts compressed pages: templ's proxy (v0.3.977) loses those of unknown length.
-func uncompressed(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Header.Del("Accept-Encoding")
-		h.ServeHTTP(w, r)
-	})
+// pass passes a request on. It hides that a browser accepts compressed pages: templ's proxy (v0.3.977) loses those of unknown length. While
+// the server starts again, that proxy waits for it, but it would wait for minutes for one that has crashed.
+func (s *server) pass(w http.ResponseWriter, r *http.Request) {
+	if s.crashed.Load() && !strings.HasPrefix(r.URL.Path, "/_templ/") {
+		http.Error(w, "The server has ended. The terminal of make dev says why; the next change starts it again.", http.StatusBadGateway)
+		return
+	}
+	r.Header.Del("Accept-Encoding")
+	s.proxy.ServeHTTP(w, r)
 }
 
 // begin generates, builds and starts.
@@ -187,6 +194,7 @@ func (s *server) start(ctx context.Context) error {
 		if err == nil {
 			res.Body.Close()
 			if res.StatusCode == http.StatusOK {
+				s.crashed.Store(false)
 				return nil
 			}
 		}
