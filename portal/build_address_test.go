@@ -11,11 +11,12 @@ import (
 	"muster/app"
 	"muster/app/build"
 	buildpage "muster/portal/build"
+	"muster/portal/site"
 )
 
 // builds answers everything about builds in one state.
 type builds struct {
-	*fake
+	site.BuildCalls
 	state app.BuildState
 }
 
@@ -53,8 +54,7 @@ func TestAddressesOfABuild(t *testing.T) {
 		{http.MethodPost, "/hooks/h1/builds/7/extend", app.BuildReady, open, "/api/"},
 		{http.MethodPost, "/hooks/h1/builds/7/end", app.BuildEnding, `"id":7`, "inventory"},
 	} {
-		f := newFake(time.Now)
-		p := New(Config{UseCases: useCases(builds{fake: f, state: tc.state}), URL: "https://muster.example.com", Version: "1.2.3", Logger: quiet()})
+		p := New(Config{UseCases: useCases(newFake(time.Now), builds{state: tc.state}), URL: "https://muster.example.com", Version: "1.2.3", Logger: quiet()})
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(tc.method, "https://muster.example.com"+tc.path, strings.NewReader("{}"))
 		r.Header.Set("Authorization", "Bearer mbt_x")

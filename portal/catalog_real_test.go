@@ -9,17 +9,14 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
-	"muster/app/template"
 	"muster/portal/portaltest"
 )
 
 // TestBrowserCatalog writes a template with fields and text in step, by keyboard too, and looks at every page of the catalog.
 func TestBrowserCatalog(t *testing.T) {
-	f := &withCatalog{fake: newFake(time.Now), base: installation, own: map[template.CatalogKey][]appcatalog.Revision{}, changed: map[template.CatalogKey]int{}, secrets: map[string]string{}}
-	f.fake.catalog = f.read(nil).Catalog
-	p := New(Config{UseCases: useCases(f), Texts: catalog.Texts{}, Version: "1.0.0", Logger: quiet()})
+	f := newWithCatalog(newFake(time.Now))
+	p := New(Config{UseCases: useCases(f.fake, f), Texts: catalog.Texts{}, Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	b := portaltest.Open(t, srv.URL)

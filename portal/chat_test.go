@@ -10,12 +10,10 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
-	"muster/app/webhook"
 )
 
-// fakeWorkspaces is a fake Muster with workspaces in memory.
+// fakeWorkspaces are workspaces in memory.
 type fakeWorkspaces struct {
-	*fakeWebhooks
 	settings chat.Settings
 	asked    []string
 }
@@ -91,8 +89,7 @@ func chatAt(t *testing.T, user string) (*testSite, *fakeWorkspaces) {
 	t.Helper()
 	f := &fakeWorkspaces{}
 	s := visit(t, func(c *Config) {
-		f.fakeWebhooks = &fakeWebhooks{fake: fakeOf(c), sent: map[string][]webhook.Delivery{}}
-		c.UseCases, c.Chat = useCases(f), fakeSlack{}
+		c.UseCases, c.Chat = useCases(fakeOf(c), f), fakeSlack{}
 	})
 	now := s.clock.now()
 	f.settings = chat.Settings{Approvals: &chat.Approvals{Team: "T1", Channel: "C77"}, Links: []chat.Connection{{Server: "s1", State: "connected", Since: now.Add(-time.Hour)}},

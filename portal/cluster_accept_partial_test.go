@@ -17,7 +17,7 @@ import (
 
 // fakePartial is a Muster that accepts partial results. Its plan changes whenever a cluster fails.
 type fakePartial struct {
-	*fake
+	fake   *fake
 	lost   []appoperation.LostMachine
 	noRoom bool // what came is too little
 	wentOn []string
@@ -27,9 +27,9 @@ type fakePartial struct {
 func (f *fakePartial) hash() string { return fmt.Sprintf("%064d", len(f.lost)) }
 
 func (f *fakePartial) PreviewAcceptPartial(_ context.Context, a app.Actor, id string, _ int64) (appoperation.AcceptPartialPreview, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	v, err := f.view(id)
+	f.fake.mu.Lock()
+	defer f.fake.mu.Unlock()
+	v, err := f.fake.view(id)
 	if err != nil {
 		return appoperation.AcceptPartialPreview{}, err
 	}
@@ -51,9 +51,9 @@ func (f *fakePartial) PreviewAcceptPartial(_ context.Context, a app.Actor, id st
 }
 
 func (f *fakePartial) AcceptPartial(_ context.Context, a app.Actor, id string, _ int64, hash string, noBackfill bool) (cluster.View, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	v, err := f.view(id)
+	f.fake.mu.Lock()
+	defer f.fake.mu.Unlock()
+	v, err := f.fake.view(id)
 	switch {
 	case err != nil:
 		return v, err
@@ -67,9 +67,9 @@ func (f *fakePartial) AcceptPartial(_ context.Context, a app.Actor, id string, _
 }
 
 func (f *fakePartial) SetBackfill(_ context.Context, a app.Actor, id string, o appoperation.BackfillOrder) (cluster.View, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	v, err := f.view(id)
+	f.fake.mu.Lock()
+	defer f.fake.mu.Unlock()
+	v, err := f.fake.view(id)
 	if err == nil && !a.MayIn("SetBackfill", shownTo(v.Cluster, a)) {
 		err = app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
 	}
@@ -85,7 +85,7 @@ func short(t *testing.T, user string) (*testSite, *fakePartial, string) {
 	w := &fakePartial{lost: []appoperation.LostMachine{{Node: "n3", Error: "No room in <zone b>."}}}
 	s := visit(t, func(c *Config) {
 		w.fake = fakeOf(c)
-		c.UseCases = useCases(w)
+		c.UseCases = useCases(w.fake, w)
 	})
 	s.signIn(user)
 	id := s.cluster(ada, "lake", "hadoop", 3)

@@ -15,7 +15,6 @@ import (
 	"muster/app/file/catalog"
 	"muster/app/layout"
 	apppolicy "muster/app/policy"
-	"muster/app/store"
 	"muster/app/template"
 	"muster/cmd/muster/wiring/faces"
 	"muster/portal/site"
@@ -84,19 +83,20 @@ func TestAConflictOfACreateIsNamed(t *testing.T) {
 
 // counted counts what a use case asks of the store and the solver.
 type counted struct {
-	*store.Store
+	appcatalog.TenantCatalogStore
+	appcluster.ViewStore
 	layout.Solver
 	catalogs, revisions, solves, views atomic.Int64
 }
 
 func (c *counted) CatalogHead(ctx context.Context, tenant string) (int64, template.Exchange, error) {
 	c.revisions.Add(1)
-	return c.Store.CatalogHead(ctx, tenant)
+	return c.TenantCatalogStore.CatalogHead(ctx, tenant)
 }
 
 func (c *counted) View(ctx context.Context, tenant, cluster string) (appcluster.View, error) {
 	c.views.Add(1)
-	return c.Store.View(ctx, tenant, cluster)
+	return c.ViewStore.View(ctx, tenant, cluster)
 }
 
 func (c *counted) Solve(ctx context.Context, in *template.Catalog, r layout.Request) (layout.Layout, error) {
@@ -113,7 +113,7 @@ func (c *counted) take() string {
 func TestACreateDoesNothingTwice(t *testing.T) {
 	o := newFullSite(t)
 	o.rules(fullSiteRules...)
-	c := &counted{Store: o.store, Solver: solver.New()}
+	c := &counted{TenantCatalogStore: o.store, ViewStore: o.store, Solver: solver.New()}
 	o.app.Catalog.Reader = catalog.NewReader(catalog.Options{}, appcatalog.Families{})
 	o.app.Catalog.Config.Catalog = func() *template.Catalog {
 		c.catalogs.Add(1)

@@ -14,19 +14,22 @@ import (
 	"muster/app/health"
 	appoperation "muster/app/operation"
 	"muster/app/template"
+	"muster/portal/site"
 )
 
 // watching is a Muster with health checks. n2 of each cluster is unhealthy.
 type watching struct {
-	*fake
+	site.Clusters
+	useHealth
+	fake    *fake
 	unknown string // why health is unknown; "": it is known
 	status  app.ClusterStatus
 	checked []string // clusters for which a check was asked
 }
 
 func (f *watching) unhealthy() health.ClusterHealth {
-	h := health.ClusterHealth{Repair: template.RepairAuto, CheckedAt: f.now().Add(-time.Minute), Note: "Operation 7 repairs n2.",
-		Nodes: []health.NodeHealth{{Node: "n2", State: health.Unhealthy, Since: f.now().Add(-time.Hour), Reasons: []string{"web: GET :80/<up>: 503"}}}}
+	h := health.ClusterHealth{Repair: template.RepairAuto, CheckedAt: f.fake.now().Add(-time.Minute), Note: "Operation 7 repairs n2.",
+		Nodes: []health.NodeHealth{{Node: "n2", State: health.Unhealthy, Since: f.fake.now().Add(-time.Hour), Reasons: []string{"web: GET :80/<up>: 503"}}}}
 	h.Sum(2, true)
 	if f.unknown != "" {
 		h.Nodes, h.Note = []health.NodeHealth{}, f.unknown
@@ -64,7 +67,7 @@ func (f *watching) ClusterFacts(context.Context, app.Actor, string) ([]execution
 
 func (f *watching) Drift(ctx context.Context, a app.Actor, id string) (appoperation.Drift, error) {
 	v, err := f.Cluster(ctx, a, id)
-	return appoperation.Drift{Cluster: v.ID, At: f.now(), Notes: []string{"Not all could be compared."}, Items: []appoperation.DriftItem{
+	return appoperation.Drift{Cluster: v.ID, At: f.fake.now(), Notes: []string{"Not all could be compared."}, Items: []appoperation.DriftItem{
 		{From: appoperation.DriftCatalog, Text: "services.web.start has changed in the catalog.", Fix: &cluster.Update{Kind: app.OperationUpgrade}},
 		{From: appoperation.DriftHealth, Node: "n2", Text: "n2 is unhealthy.", Fix: &cluster.Update{Kind: app.OperationRepair, Nodes: []string{"n2"}}},
 		{From: appoperation.DriftNode, Node: "n1", Text: "n1: time: 3 s off.", Hint: "Start a time service."},
@@ -72,7 +75,7 @@ func (f *watching) Drift(ctx context.Context, a app.Actor, id string) (appoperat
 }
 
 func TestHealthPage(t *testing.T) {
-	s := visit(t, func(c *Config) { c.UseCases = useCases(&watching{fake: fakeOf(c)}) })
+	s := visit(t, func(c *Config) { c.UseCases = useCases(fakeOf(c), &watching{fake: fakeOf(c), Clusters: fakeOf(c)}) })
 	s.signIn("ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	a := s.get("/clusters/" + id)
@@ -98,8 +101,8 @@ func TestHealthPage(t *testing.T) {
 func TestCheckHealthNow(t *testing.T) {
 	var f *watching
 	s := visit(t, func(c *Config) {
-		f = &watching{fake: fakeOf(c), unknown: "Last health check 11 min ago; expected every 1 min."}
-		c.UseCases = useCases(f)
+		f = &watching{fake: fakeOf(c), Clusters: fakeOf(c), unknown: "Last health check 11 min ago; expected every 1 min."}
+		c.UseCases = useCases(f.fake, f)
 	})
 	s.signIn("ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)

@@ -13,11 +13,14 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	appschedule "muster/app/schedule"
+	"muster/portal/site"
 )
 
 // fakeSchedules is a Muster that also has schedules, renames and compares. Of the other powers of Life it has none.
 type fakeSchedules struct {
-	*fake
+	site.Ownership
+	site.Specs
+	fake     *fake
 	schedule appschedule.Schedule
 	set      []appschedule.Schedule
 	compared [][2]string
@@ -41,10 +44,10 @@ func (k *fakeSchedules) SetSchedule(ctx context.Context, a app.Actor, id string,
 }
 
 func (k *fakeSchedules) RenameCluster(_ context.Context, a app.Actor, id, name string) (cluster.View, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.find(id).Name = name
-	return k.view(id)
+	k.fake.mu.Lock()
+	defer k.fake.mu.Unlock()
+	k.fake.find(id).Name = name
+	return k.fake.view(id)
 }
 
 func (k *fakeSchedules) DiffClusters(_ context.Context, _ app.Actor, first, second string) (cluster.Diff, error) {
@@ -61,7 +64,7 @@ func keeping(t *testing.T, user string) (*testSite, *fakeSchedules, string) {
 	k := &fakeSchedules{}
 	s := visit(t, func(c *Config) {
 		k.fake = fakeOf(c)
-		c.UseCases = useCases(k)
+		c.UseCases = useCases(k.fake, k)
 	})
 	s.signIn(user)
 	id := s.cluster(ada, "lake", "hadoop", 3)
@@ -77,9 +80,9 @@ func TestOverviewOffersToWake(t *testing.T) {
 		if strings.Contains(s.get("/clusters/"+id).body, button) {
 			t.Errorf("%s can wake a cluster that is awake", user)
 		}
-		k.mu.Lock()
-		k.find(id).Status = app.ClusterAsleep
-		k.mu.Unlock()
+		k.fake.mu.Lock()
+		k.fake.find(id).Status = app.ClusterAsleep
+		k.fake.mu.Unlock()
 		if got := strings.Contains(s.get("/clusters/"+id).body, button); got != may {
 			t.Errorf("%s can wake: %v, want %v", user, got, may)
 		}
@@ -152,7 +155,7 @@ func TestClustersAreComparedOnThePage(t *testing.T) {
 	if len(k.compared) != 1 || k.compared[0] != [2]string{"lake@1", id} {
 		t.Errorf("compared: %v", k.compared)
 	}
-	latest, err := k.Cluster(t.Context(), ada, id)
+	latest, err := s.f.Cluster(t.Context(), ada, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 func TestBrowserChange(t *testing.T) {
 	f := newFake(time.Now)
 	w := &fakeUpdates{fake: f}
-	p := New(Config{UseCases: useCases(w), Version: "1.0.0", Logger: quiet()})
+	p := New(Config{UseCases: useCases(f, w), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	v, err := f.CreateCluster(t.Context(), ada, cluster.CreateRequest{Name: "lake", Request: layout.Request{Template: "hadoop", Size: 3}})

@@ -14,7 +14,8 @@ import (
 
 // TestBrowserExplanation asks for what cannot be, reads why, and takes the first way out.
 func TestBrowserExplanation(t *testing.T) {
-	p := New(Config{UseCases: useCases(explaining{fake: newFake(time.Now)}), Version: "1.0.0", Logger: quiet()})
+	f := newFake(time.Now)
+	p := New(Config{UseCases: useCases(f, explaining{Creates: f}), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	b := portaltest.Open(t, srv.URL)

@@ -14,11 +14,12 @@ import (
 	"muster/app/family"
 	"muster/app/layout"
 	"muster/app/template"
+	"muster/portal/site"
 )
 
 // explaining is a Muster that also says why. Seven nodes do not fit, of whatever template.
 type explaining struct {
-	*fake
+	site.Creates
 	fails error
 }
 
@@ -29,7 +30,7 @@ func (e explaining) Preview(ctx context.Context, a app.Actor, r cluster.CreateRe
 	case r.Size == 7:
 		return cluster.Preview{}, &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "3 services can't be placed on 7 nodes."}
 	}
-	v, err := e.fake.Preview(ctx, a, r)
+	v, err := e.Creates.Preview(ctx, a, r)
 	v.Layout.Notes = []string{"packed: as many nodes as possible run datanode and nodemanager, then as many as possible the next largest set", "namenode is on 1 node, the most allowed (max 1)"}
 	for i := range v.Layout.Groups {
 		v.Layout.Groups[i].Zone = "abc"[i : i+1]
@@ -41,7 +42,7 @@ func (e explaining) SubmitRequest(ctx context.Context, a app.Actor, r cluster.Cr
 	if _, err := e.Preview(ctx, a, r); err != nil {
 		return cluster.Answer{}, err
 	}
-	return e.fake.SubmitRequest(ctx, a, r)
+	return e.Creates.SubmitRequest(ctx, a, r)
 }
 
 func (e explaining) Explain(_ context.Context, a app.Actor, r cluster.CreateRequest) (layout.Explanation, error) {
@@ -87,7 +88,7 @@ func (e explaining) Explain(_ context.Context, a app.Actor, r cluster.CreateRequ
 
 func explainingSite(t *testing.T, fails error) *testSite {
 	t.Helper()
-	return visit(t, func(c *Config) { c.UseCases = useCases(explaining{fakeOf(c), fails}) })
+	return visit(t, func(c *Config) { c.UseCases = useCases(fakeOf(c), explaining{fakeOf(c), fails}) })
 }
 
 // links returns the addresses of the links on a page, by their text.
@@ -208,10 +209,10 @@ func TestExplainOverREST(t *testing.T) {
 }
 
 // fakeWarnings is an account that would refuse, and a layout that is dear.
-type fakeWarnings struct{ *fake }
+type fakeWarnings struct{ site.Creates }
 
 func (f fakeWarnings) Preview(ctx context.Context, a app.Actor, r cluster.CreateRequest) (cluster.Preview, error) {
-	v, err := f.fake.Preview(ctx, a, r)
+	v, err := f.Creates.Preview(ctx, a, r)
 	v.Account = &cluster.AccountAnswer{Provider: "cloud", State: cluster.AccountChecking}
 	v.Problems = []family.Finding{{About: family.AboutFlavor, Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."}}
 	v.Cheaper = &cluster.CheaperLayout{Prefer: template.PreferCheapest, CostPerHour: 0.17, CurrentCost: 4}
@@ -220,7 +221,7 @@ func (f fakeWarnings) Preview(ctx context.Context, a app.Actor, r cluster.Create
 
 // TestThePreviewShowsWhatToFixAndWhatIsCheaper before anything is created, and asks again while the provider has not answered.
 func TestThePreviewShowsWhatToFixAndWhatIsCheaper(t *testing.T) {
-	s := visit(t, func(c *Config) { c.UseCases = useCases(fakeWarnings{fakeOf(c)}) })
+	s := visit(t, func(c *Config) { c.UseCases = useCases(fakeOf(c), fakeWarnings{fakeOf(c)}) })
 	s.signIn("ada")
 	in := url.Values{"template": {"web"}, "options_of": {"web"}, "size": {"3"}, "services": {"haproxy", "web"}, "name": {"shop"}}
 	a := s.post("/clusters/preview", in)

@@ -2,6 +2,8 @@ package portal
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 
 	"muster/app"
 	"muster/app/cluster"
@@ -73,64 +75,43 @@ type everything interface {
 	site.Metering
 }
 
-// useCases returns what a portal asks for from one value that has all of it.
-func useCases(m everything) site.UseCases {
-	return site.UseCases{
-		SignIns:        m,
-		Accounts:       m,
-		Factors:        m,
-		Users:          m,
-		Groups:         m,
-		Tokens:         m,
-		Devices:        m,
-		Tenants:        m,
-		TenantSettings: m,
-		Audit:          m,
-		Clusters:       m,
-		Dashboard:      m,
-		Deletes:        m,
-		Ownership:      m,
-		ClusterAccess:  m,
-		Creates:        m,
-		Specs:          m,
-		Sharing:        m,
-		Feed:           m,
-		Repeats:        m,
-		Catalogs:       m,
-		Trials:         m,
-		Templates:      m,
-		Operations:     m,
-		RollBacks:      m,
-		Partials:       m,
-		Backfills:      m,
-		Drifts:         m,
-		Updates:        m,
-		Sleeping:       m,
-		Schedules:      m,
-		Leases:         m,
-		Requests:       m,
-		Health:         m,
-		ManualSteps:    m,
-		Queues:         m,
-		Policies:       m,
-		Quotas:         m,
-		Usage:          m,
-		Installation:   m,
-		Provisioners:   m,
-		Machines:       m,
-		Pools:          m,
-		BuildHooks:     m,
-		Builds:         m,
-		BuildCalls:     m,
-		Hooks:          m,
-		Notices:        m,
-		Chats:          m,
-		Resources:      m,
-		Versions:       m,
-		Secrets:        m,
-		Metering:       m,
+// useCases returns the use cases of a fake, except those that one of instead has. An instead embeds the use cases of which it replaces a
+// method. It panics if one of its methods wouldn't be called.
+func useCases(f *fake, instead ...any) (u site.UseCases) {
+	cases := reflect.ValueOf(&u).Elem()
+	for i := range cases.NumField() {
+		cases.Field(i).Set(reflect.ValueOf(f))
 	}
+	for _, x := range instead {
+		v, called := reflect.ValueOf(x), map[string]bool{}
+		for i := range cases.NumField() {
+			if c := cases.Field(i); v.Type().Implements(c.Type()) {
+				if c.Interface() != any(f) {
+					panic(fmt.Sprintf("two have %s instead of the fake: %T and %T", c.Type(), c.Interface(), x))
+				}
+				c.Set(v)
+				for m := range c.Type().NumMethod() {
+					called[c.Type().Method(m).Name] = true
+				}
+			}
+		}
+		for m := range v.NumMethod() {
+			if name := v.Type().Method(m).Name; !called[name] {
+				panic(fmt.Sprintf("%T.%s is never called: embed the use cases of package site that it belongs to", x, name))
+			}
+		}
+	}
+	return u
 }
+
+// Under their own names these would hide methods.
+type (
+	useHealth      = site.Health
+	useManualSteps = site.ManualSteps
+	useQueues      = site.Queues
+	useRequests    = site.Requests
+	useTokens      = site.Tokens
+)
 
 // fakeOf is the fake that a site of a test begins with.
 func fakeOf(c *Config) *fake { return c.SignIns.(*fake) }

@@ -24,11 +24,13 @@ import (
 	"muster/app/layout"
 	"muster/app/template"
 	catalogpage "muster/portal/catalog"
+	"muster/portal/site"
 )
 
 // withCatalog is a fake whose tenant lays own entries over the installation's. Texts are understood as the server understands them.
 type withCatalog struct {
-	*fake
+	site.Catalogs
+	fake    *fake
 	base    string
 	own     map[template.CatalogKey][]appcatalog.Revision // oldest first
 	rev     int
@@ -70,14 +72,20 @@ defaults: {services: [hello], provider: sandbox, hardware: small, image: host}
 constraints: {size: {min: 1, max: 5}}
 `
 
+func newWithCatalog(f *fake) *withCatalog {
+	w := &withCatalog{Catalogs: f, fake: f, base: installation, own: map[template.CatalogKey][]appcatalog.Revision{}, changed: map[template.CatalogKey]int{},
+		secrets: map[string]string{}}
+	f.catalog = w.read(nil).Catalog
+	return w
+}
+
 // newCatalogSite is a portal with a catalog and a signed-in person.
 func newCatalogSite(t *testing.T, user string) (*testSite, *withCatalog) {
 	t.Helper()
 	var f *withCatalog
 	s := visit(t, func(c *Config) {
-		f = &withCatalog{fake: fakeOf(c), base: installation, own: map[template.CatalogKey][]appcatalog.Revision{}, changed: map[template.CatalogKey]int{}, secrets: map[string]string{}}
-		f.fake.catalog = f.read(nil).Catalog
-		c.UseCases, c.Texts = useCases(f), catalog.Texts{}
+		f = newWithCatalog(fakeOf(c))
+		c.UseCases, c.Texts = useCases(f.fake, f), catalog.Texts{}
 	})
 	s.signIn(user)
 	return s, f
@@ -151,7 +159,7 @@ func (f *withCatalog) CatalogItems(_ context.Context, a app.Actor, kind, query s
 		}
 	}
 	slices.SortFunc(out, func(a, b appcatalog.Item) int { return cmp.Compare(a.Kind+a.Name, b.Kind+b.Name) })
-	return out, f.broken
+	return out, f.fake.broken
 }
 
 func (f *withCatalog) CatalogSource(_ context.Context, a app.Actor, k template.CatalogKey) (appcatalog.Source, error) {
@@ -212,7 +220,7 @@ func (f *withCatalog) CheckCatalog(_ context.Context, a app.Actor, c appcatalog.
 			}
 		}
 	}
-	return r, f.broken
+	return r, f.fake.broken
 }
 
 func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c appcatalog.Change) (appcatalog.Report, error) {
@@ -233,7 +241,7 @@ func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c appcatalo
 	}
 	f.rev++
 	for _, x := range r.Changes {
-		v := appcatalog.Revision{CatalogKey: x.CatalogKey, Number: len(f.own[x.CatalogKey]) + 1, At: f.now(), By: a.User, Note: c.Note, Deleted: x.Act == "remove"}
+		v := appcatalog.Revision{CatalogKey: x.CatalogKey, Number: len(f.own[x.CatalogKey]) + 1, At: f.fake.now(), By: a.User, Note: c.Note, Deleted: x.Act == "remove"}
 		for _, file := range c.Files {
 			for _, e := range entries(file.Name, file.Text) {
 				if e.CatalogKey == x.CatalogKey {
@@ -244,9 +252,9 @@ func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c appcatalo
 		f.own[x.CatalogKey] = append(f.own[x.CatalogKey], v)
 		f.changed[x.CatalogKey] = f.rev
 	}
-	f.mu.Lock()
-	f.catalog = f.read(nil).Catalog
-	f.mu.Unlock()
+	f.fake.mu.Lock()
+	f.fake.catalog = f.read(nil).Catalog
+	f.fake.mu.Unlock()
 	r.Saved, r.Revision = true, strconv.Itoa(f.rev)
 	return r, nil
 }
@@ -266,13 +274,13 @@ func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c appcatalog.Ch
 	if err := refused(a, "TryCatalog"); err != nil {
 		return cluster.Preview{}, err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.fake.mu.Lock()
+	defer f.fake.mu.Unlock()
 	f.tried = append(f.tried, r)
-	was := f.catalog
-	defer func() { f.catalog = was }()
-	f.catalog = f.read(c.Files).Catalog
-	return f.preview(r)
+	was := f.fake.catalog
+	defer func() { f.fake.catalog = was }()
+	f.fake.catalog = f.read(c.Files).Catalog
+	return f.fake.preview(r)
 }
 
 func (f *withCatalog) ExplainCatalog(context.Context, app.Actor, appcatalog.Change, cluster.CreateRequest) (layout.Explanation, error) {

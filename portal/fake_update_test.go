@@ -14,11 +14,13 @@ import (
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/secret"
+	"muster/portal/site"
 )
 
 // fakeUpdates is a Muster that also updates clusters. What it shows is what it does; nodes are added to and taken from the end.
 type fakeUpdates struct {
-	*fake
+	site.Specs
+	fake      *fake
 	newer     bool             // the catalog has something newer than clusters were made of
 	unhealthy []string         // nodes that a repair makes again
 	refuses   *policy.Decision // what policies say; nil: nothing
@@ -29,13 +31,13 @@ type fakeUpdates struct {
 }
 
 func (f *fakeUpdates) PreviewUpdate(_ context.Context, a app.Actor, id string, m cluster.Update) (cluster.UpdatePreview, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.fake.mu.Lock()
+	defer f.fake.mu.Unlock()
 	return f.previewUpdate(a, id, m)
 }
 
 func (f *fakeUpdates) previewUpdate(a app.Actor, id string, m cluster.Update) (cluster.UpdatePreview, error) {
-	v, err := f.view(id)
+	v, err := f.fake.view(id)
 	if err != nil {
 		return cluster.UpdatePreview{}, err
 	}
@@ -82,7 +84,7 @@ func (f *fakeUpdates) previewUpdate(a app.Actor, id string, m cluster.Update) (c
 	}
 	switch m.Kind {
 	case app.OperationResize:
-		t := f.catalog.Templates[v.Template]
+		t := f.fake.catalog.Templates[v.Template]
 		if m.Size == 0 {
 			m.Size = v.Size - len(m.Nodes)
 		}
@@ -189,9 +191,9 @@ func (f *fakeUpdates) previewUpdate(a app.Actor, id string, m cluster.Update) (c
 }
 
 func (f *fakeUpdates) ClusterConfig(_ context.Context, a app.Actor, id string) (map[string]any, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	v, err := f.view(id)
+	f.fake.mu.Lock()
+	defer f.fake.mu.Unlock()
+	v, err := f.fake.view(id)
 	if err == nil && !a.MayIn("Update", shownTo(v.Cluster, a)) {
 		err = app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
 	}
@@ -199,8 +201,8 @@ func (f *fakeUpdates) ClusterConfig(_ context.Context, a app.Actor, id string) (
 }
 
 func (f *fakeUpdates) Update(_ context.Context, a app.Actor, id string, m cluster.Update) (cluster.UpdateAnswer, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.fake.mu.Lock()
+	defer f.fake.mu.Unlock()
 	p, err := f.previewUpdate(a, id, m)
 	if err != nil {
 		return cluster.UpdateAnswer{}, err
@@ -209,7 +211,7 @@ func (f *fakeUpdates) Update(_ context.Context, a app.Actor, id string, m cluste
 		return cluster.UpdateAnswer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since you reviewed it."}
 	}
 	f.updated = append(f.updated, m)
-	c := f.find(id)
+	c := f.fake.find(id)
 	switch {
 	case f.waits:
 		return cluster.UpdateAnswer{Request: &cluster.Request{ID: 7, Kind: m.Kind, Cluster: id, Status: cluster.RequestWaiting}}, nil
@@ -222,8 +224,8 @@ func (f *fakeUpdates) Update(_ context.Context, a app.Actor, id string, m cluste
 			c.Nodes = append(c.Nodes, app.Node{Cluster: id, Name: n.Name, Hostname: n.Name + "-" + id + ".muster.example", Hardware: n.Hardware, Image: n.Image, Services: n.Services, Status: app.NodePlanned})
 		}
 	}
-	f.operate(c, a, p.Plan)
-	v, err := f.view(id)
+	f.fake.operate(c, a, p.Plan)
+	v, err := f.fake.view(id)
 	return cluster.UpdateAnswer{Cluster: &v, Operation: v.Operations[0].ID}, err
 }
 
@@ -233,7 +235,7 @@ func updating(t *testing.T, user string) (*testSite, *fakeUpdates) {
 	w := &fakeUpdates{}
 	s := visit(t, func(c *Config) {
 		w.fake = fakeOf(c)
-		c.UseCases = useCases(w)
+		c.UseCases = useCases(w.fake, w)
 	})
 	s.signIn(user)
 	return s, w

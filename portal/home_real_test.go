@@ -20,7 +20,7 @@ import (
 // TestBrowserHome looks at the home of someone new, of someone with much, and of an admin.
 func TestBrowserHome(t *testing.T) {
 	h := newFakeHome(newFake(time.Now))
-	p := New(Config{UseCases: useCases(h), Version: "1.0.0", Logger: quiet()})
+	p := New(Config{UseCases: useCases(h.fake, h), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	b := portaltest.Open(t, srv.URL)
@@ -64,7 +64,7 @@ func TestBrowserTimes(t *testing.T) {
 	if err := h.furnish(); err != nil {
 		t.Fatal(err)
 	}
-	p := New(Config{UseCases: useCases(leased{h}), Version: "1.0.0", Logger: quiet()})
+	p := New(Config{UseCases: useCases(h.fake, leased{h}), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	b := portaltest.Open(t, srv.URL)

@@ -15,11 +15,15 @@ import (
 	"muster/app/policy"
 	"muster/app/template"
 	"muster/app/usage"
+	"muster/portal/site"
 )
 
 // fakeHome is a Muster with all that a home shows.
 type fakeHome struct {
 	*fakeQuotas
+	site.Templates
+	useManualSteps
+	useRequests
 	prices  map[string]float64
 	inbox   []cluster.Request
 	mine    []cluster.Request
@@ -30,22 +34,22 @@ type fakeHome struct {
 }
 
 func newFakeHome(f *fake) *fakeHome {
-	return &fakeHome{fakeQuotas: &fakeQuotas{fake: f}, prices: map[string]float64{"web": 0.24, "single": 0.5}}
+	return &fakeHome{fakeQuotas: newFakeQuotas(f), prices: map[string]float64{"web": 0.24, "single": 0.5}}
 }
 
 func (h *fakeHome) Home(_ context.Context, a app.Actor) (cluster.DashboardData, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.fake.mu.Lock()
+	defer h.fake.mu.Unlock()
 	out := cluster.DashboardData{Standing: map[app.ClusterStatus]int{}, Notices: h.notices}
 	for _, status := range []app.ClusterStatus{app.ClusterFailed, app.ClusterPending, app.ClusterActive, app.ClusterAsleep} {
-		for _, c := range h.clusters {
+		for _, c := range h.fake.clusters {
 			if c.Owner != a.User || c.Status != status {
 				continue
 			}
 			out.Standing[status]++
 			out.CostPerHour += c.CostPerHour
 			out.Clusters = append(out.Clusters, app.ClusterSummary{Cluster: c.Cluster, Operation: &c.Operations[0]})
-			if !c.ExpiresAt.IsZero() && c.ExpiresAt.Before(h.now().Add(72*time.Hour)) {
+			if !c.ExpiresAt.IsZero() && c.ExpiresAt.Before(h.fake.now().Add(72*time.Hour)) {
 				out.Ending = append(out.Ending, c.Cluster)
 			}
 		}
@@ -53,7 +57,7 @@ func (h *fakeHome) Home(_ context.Context, a app.Actor) (cluster.DashboardData, 
 	if h.more > 0 {
 		out.Standing[app.ClusterActive] += h.more
 	}
-	return out, h.broken
+	return out, h.fake.broken
 }
 
 func (h *fakeHome) Requests(_ context.Context, _ app.Actor, f cluster.RequestFilter) ([]cluster.Request, error) {
@@ -83,7 +87,7 @@ func (h *fakeHome) TemplatePrices(context.Context, app.Actor) (map[string]float6
 
 // furnish returns ada a cluster of each kind, and much that waits for her.
 func (h *fakeHome) furnish() error {
-	ctx, now := context.Background(), h.now()
+	ctx, now := context.Background(), h.fake.now()
 	for i, r := range []cluster.CreateRequest{
 		{Name: "lake", Request: applayout.Request{Template: "hadoop", Size: 5}},
 		{Name: "shop-staging", Request: applayout.Request{Template: "web", Size: 4}},
@@ -94,15 +98,15 @@ func (h *fakeHome) furnish() error {
 		if i == 3 {
 			who = root
 		}
-		v, err := h.CreateCluster(ctx, who, r)
+		v, err := h.fake.CreateCluster(ctx, who, r)
 		if err != nil {
 			return err
 		}
-		for h.advance(v.ID, 9) && i != 0 {
+		for h.fake.advance(v.ID, 9) && i != 0 {
 		}
 	}
-	h.advance("c01", 12)
-	h.failStep("c02", "n1.haproxy.start", "The script ended with 1.")
+	h.fake.advance("c01", 12)
+	h.fake.failStep("c02", "n1.haproxy.start", "The script ended with 1.")
 	layout := applayout.Layout{CostPerHour: 0.96, Groups: []applayout.NodeGroup{{Count: 8, Services: []string{"web"}}}}
 	h.inbox = []cluster.Request{{ID: 7, Status: cluster.RequestWaiting, Requester: "bob", RequestedAt: now.Add(-time.Hour), ExpiresAt: now.Add(time.Hour),
 		Spec: cluster.CreateRequest{Name: "load-test", Request: applayout.Request{Template: "web"}}, Terms: cluster.Terms{Layout: layout}}}
@@ -128,7 +132,7 @@ func homeSite(t *testing.T) (*testSite, *fakeHome) {
 	var h *fakeHome
 	s := visit(t, func(c *Config) {
 		h = newFakeHome(fakeOf(c))
-		c.UseCases = useCases(h)
+		c.UseCases = useCases(h.fake, h)
 	})
 	s.clock.pass(20 * 24 * time.Hour)
 	return s, h
@@ -175,7 +179,7 @@ func TestHomeOfANewUser(t *testing.T) {
 	if a.find("home-waits") == nil || !has(a.find("home-waits"), "hidden") {
 		t.Error("what waits is shown where nothing does, or has no place to come to")
 	}
-	h.catalog = template.NewCatalog()
+	h.fake.catalog = template.NewCatalog()
 	s.get("/").reads(http.StatusOK, "No templates yet")
 	s.signIn("vera")
 	a = s.get("/")
@@ -225,7 +229,7 @@ func TestHomeMoves(t *testing.T) {
 			t.Errorf("the page has no place for %s", part[0])
 		}
 	}
-	h.advance("c01", 3)
+	h.fake.advance("c01", 3)
 	if c := changes(t, r.until("change", "24 of 43")); len(c.Parts) != 1 || c.Parts[0][0] != "home-clusters" {
 		t.Errorf("more than what moved is sent: %d parts", len(c.Parts))
 	}
@@ -239,8 +243,8 @@ func TestHomeWhenSomethingIsBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.signIn("ada")
-	h.broken = fmt.Errorf("the disk is full")
+	h.fake.broken = fmt.Errorf("the disk is full")
 	s.get("/").reads(http.StatusInternalServerError)
-	h.broken = nil
+	h.fake.broken = nil
 	s.get("/").reads(http.StatusOK, "Hello, ada")
 }

@@ -12,10 +12,17 @@ import (
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/template"
+	"muster/portal/site"
 )
 
 // fakeOperations is a fake Muster with settings, provider health and queues.
-type fakeOperations struct{ *fake }
+type fakeOperations struct {
+	site.Installation
+	useQueues
+	now func() time.Time
+}
+
+func newFakeOperations(f *fake) fakeOperations { return fakeOperations{f, f, f.now} }
 
 func (o fakeOperations) Settings(_ context.Context, a app.Actor) (fleet.ServerInfo, error) {
 	if !a.May("Settings") {
@@ -55,7 +62,7 @@ func (o fakeOperations) Queues(_ context.Context, a app.Actor) (execution.Queues
 
 // TestQueuesOfAllTenants checks on the page and in the API which tenant waits, since when, why, and what would help.
 func TestQueuesOfAllTenants(t *testing.T) {
-	s := visit(t, func(c *Config) { c.UseCases = useCases(fakeOperations{fakeOf(c)}) })
+	s := visit(t, func(c *Config) { c.UseCases = useCases(fakeOf(c), newFakeOperations(fakeOf(c))) })
 	s.signIn("ada")
 	s.get("/admin/queues").reads(http.StatusForbidden)
 	s.post("/signout", nil)
@@ -69,7 +76,7 @@ func TestQueuesOfAllTenants(t *testing.T) {
 }
 
 func TestInstallationPages(t *testing.T) {
-	s := visit(t, func(c *Config) { c.UseCases = useCases(fakeOperations{fakeOf(c)}) })
+	s := visit(t, func(c *Config) { c.UseCases = useCases(fakeOf(c), newFakeOperations(fakeOf(c))) })
 	s.signIn("ada")
 	s.get("/admin/settings").reads(http.StatusForbidden)
 	s.get("/admin/provider-health").reads(http.StatusForbidden)
@@ -97,7 +104,7 @@ func TestInstallationPages(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
-	s := visit(t, func(c *Config) { c.UseCases = useCases(withTemplates{fakeOf(c)}) })
+	s := visit(t, func(c *Config) { c.UseCases = useCases(fakeOf(c), withTemplates{fakeOf(c), fakeOf(c)}) })
 	s.signIn("ada")
 	lake, shop := s.cluster(ada, "lake", "hadoop", 3), s.cluster(ada, "lakeside", "web", 2)
 	// A single hit is opened; of several, an exact match is listed first.

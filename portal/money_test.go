@@ -16,11 +16,13 @@ import (
 	apppolicy "muster/app/policy"
 	"muster/app/template"
 	appusage "muster/app/usage"
+	"muster/portal/site"
 )
 
 // fakeQuotas is a fake Muster with quotas, usage and leases in memory, and the real rules.
 type fakeQuotas struct {
-	*fake
+	site.Clusters
+	fake   *fake
 	quotas []apppolicy.QuotaUse
 	usage  appusage.Usage
 	ahead  *appusage.Forecast
@@ -30,8 +32,10 @@ type fakeQuotas struct {
 	rules  template.Lease
 }
 
+func newFakeQuotas(f *fake) *fakeQuotas { return &fakeQuotas{Clusters: f, fake: f} }
+
 func (f *fakeQuotas) ClusterCounts(ctx context.Context, a app.Actor, filter app.ClusterFilter) (app.ClusterCounts, error) {
-	c, err := f.fake.ClusterCounts(ctx, a, filter)
+	c, err := f.Clusters.ClusterCounts(ctx, a, filter)
 	if err == nil && f.many > 0 {
 		c.By[app.ClusterDeleted] += f.many
 	}
@@ -89,7 +93,7 @@ func (f *fakeQuotas) ExtendLease(ctx context.Context, a app.Actor, cluster strin
 	if !a.MayIn("ExtendLease", shownTo(v.Cluster, a)) {
 		return appoperation.LeaseOutlook{}, app.Errorf(app.EForbidden, "Only its owner may.")
 	}
-	until, beyond, err := f.rules.Move(v.CreatedAt, v.ExpiresAt, f.now(), r)
+	until, beyond, err := f.rules.Move(v.CreatedAt, v.ExpiresAt, f.fake.now(), r)
 	if err != nil || beyond != nil && r.Reason == "" {
 		if err == nil {
 			err = beyond
@@ -97,10 +101,10 @@ func (f *fakeQuotas) ExtendLease(ctx context.Context, a app.Actor, cluster strin
 		return appoperation.LeaseOutlook{}, err
 	}
 	f.moved = append(f.moved, r)
-	f.mu.Lock()
-	f.find(cluster).ExpiresAt = until
-	f.tell(cluster, app.Event{Kind: app.EventLease, Message: "The lease was moved."})
-	f.mu.Unlock()
+	f.fake.mu.Lock()
+	f.fake.find(cluster).ExpiresAt = until
+	f.fake.tell(cluster, app.Event{Kind: app.EventLease, Message: "The lease was moved."})
+	f.fake.mu.Unlock()
 	return f.LeaseOutlook(ctx, a, cluster)
 }
 
@@ -109,7 +113,7 @@ func (f *fakeQuotas) LeaseOutlook(ctx context.Context, a app.Actor, cluster stri
 	if err != nil {
 		return appoperation.LeaseOutlook{}, err
 	}
-	return appoperation.LeaseOutlook{Cluster: v.ID, Name: v.Name, Owner: v.Owner, Access: v.Access, Until: v.ExpiresAt, Offer: f.rules.Offer(v.CreatedAt, v.ExpiresAt, f.now()),
+	return appoperation.LeaseOutlook{Cluster: v.ID, Name: v.Name, Owner: v.Owner, Access: v.Access, Until: v.ExpiresAt, Offer: f.rules.Offer(v.CreatedAt, v.ExpiresAt, f.fake.now()),
 		Warnings:  []appoperation.LeaseWarned{{Before: 4 * time.Hour, At: v.ExpiresAt.Add(-4 * time.Hour)}},
 		Obstacles: []appoperation.LeaseObstacle{{Kind: appoperation.ObstacleProvisioner, Text: "No provisioner can take <this>.", Stop: true}}}, nil
 }
@@ -160,10 +164,11 @@ func treasury(t *testing.T, user string) (*testSite, *fakeQuotas) {
 	t.Helper()
 	var f *fakeQuotas
 	s := visit(t, func(c *Config) {
-		f = &fakeQuotas{fake: fakeOf(c), rules: template.Lease{Initial: 24 * time.Hour, Max: 72 * time.Hour, Step: 12 * time.Hour}}
-		c.UseCases = useCases(f)
+		f = newFakeQuotas(fakeOf(c))
+		f.rules = template.Lease{Initial: 24 * time.Hour, Max: 72 * time.Hour, Step: 12 * time.Hour}
+		c.UseCases = useCases(f.fake, f)
 	})
-	now := f.now()
+	now := f.fake.now()
 	f.usage = appusage.Usage{From: app.MonthOf(now.Add(-48 * time.Hour)).Start, To: now, Total: appusage.Sum{NodeHours: 36, CoreHours: 72, Cost: 9.5, Unpriced: 2}}
 	for i, key := range []string{"ada", "=cmd|' /C calc'!A0", "<b>bob</b>", "+x", "-y", "@z", "k6", "k7", "k8", "k9"} {
 		f.usage.Lines = append(f.usage.Lines, appusage.Line{Start: appusage.IntervalDay.Start(now).AddDate(0, 0, -i%3), Key: key,
@@ -333,7 +338,7 @@ func TestMoneyAPI(t *testing.T) {
 	}
 	var o appoperation.LeaseOutlook
 	a := api(http.MethodPost, "/clusters/"+id+"/lease", `{"by":3600000000000}`)
-	if err := json.Unmarshal([]byte(a.body), &o); err != nil || a.status != http.StatusOK || !o.Until.Equal(f.now().Add(25*time.Hour)) || len(o.Obstacles) != 1 {
+	if err := json.Unmarshal([]byte(a.body), &o); err != nil || a.status != http.StatusOK || !o.Until.Equal(f.fake.now().Add(25*time.Hour)) || len(o.Obstacles) != 1 {
 		t.Errorf("extend: %d %s", a.status, a.body)
 	}
 	if a := api(http.MethodPost, "/clusters/"+id+"/lease", `{"until":"2030-05-02T00:00:00Z"}`); a.status != http.StatusOK {

@@ -15,20 +15,20 @@ import (
 
 // fakeReceipts is a fake Muster with receipts, an orphaned machine due for deletion and an unknown one.
 type fakeReceipts struct {
-	*fake
+	fake    *fake
 	decided map[string]fleet.OrphanDecision
 	mode    fleet.OrphanMode
 	proof   fleet.Proof
 }
 
 func (f *fakeReceipts) Receipt(ctx context.Context, a app.Actor, cluster string) (fleet.Receipt, error) {
-	v, err := f.Cluster(ctx, a, cluster)
+	v, err := f.fake.Cluster(ctx, a, cluster)
 	if err != nil {
 		return fleet.Receipt{}, err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	now := f.now()
+	f.fake.mu.Lock()
+	defer f.fake.mu.Unlock()
+	now := f.fake.now()
 	r := fleet.NewReceipt(v.Cluster, []fleet.CloudResource{
 		{Provider: "sandbox", Kind: fleet.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5, CreatedAt: now.Add(-2 * time.Hour), DeletedAt: now.Add(-time.Hour)},
 		{Provider: "sandbox", Kind: fleet.ResourceMachine, ID: "<m-2>", Node: "n2", CreatedAt: now.Add(-time.Hour), Zone: "b"},
@@ -40,7 +40,7 @@ func (f *fakeReceipts) Orphans(_ context.Context, a app.Actor, gone bool) (fleet
 	if a.Role != app.RoleSuperadmin && !strings.HasPrefix(a.User, "boss") {
 		return fleet.OrphanReport{}, app.Errorf(app.EForbidden, "Only admins can manage orphaned machines.")
 	}
-	now := f.now()
+	now := f.fake.now()
 	r := fleet.OrphanReport{Mode: fleet.OrphansDelete, Cost: 1.5, Accounts: []app.Account{{Provider: "sandbox", Machines: 7, Orphans: 2, HeldBack: 3, EndedAt: now.Add(-time.Minute)}},
 		Orphans: []fleet.Orphan{
 			{ID: "aa", Provider: "sandbox", Machine: "m-9", Cluster: "c01", Node: "n1", Kind: fleet.OrphanEnded, State: fleet.OrphanDue, FirstSeen: now,
@@ -72,7 +72,7 @@ func accounts(t *testing.T, user string) (*testSite, *fakeReceipts) {
 	var f *fakeReceipts
 	s := visit(t, func(c *Config) {
 		f = &fakeReceipts{fake: fakeOf(c), decided: map[string]fleet.OrphanDecision{}}
-		c.UseCases = useCases(f)
+		c.UseCases = useCases(f.fake, f)
 	})
 	s.signIn(user)
 	return s, f
@@ -99,13 +99,13 @@ func TestReceiptPage(t *testing.T) {
 func TestAReceiptIsLive(t *testing.T) {
 	s, f := accounts(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
-	now := f.now()
+	now := f.fake.now()
 	to := func(p fleet.Proof) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		c := f.find(id)
+		f.fake.mu.Lock()
+		defer f.fake.mu.Unlock()
+		c := f.fake.find(id)
 		c.Status, c.DeletedAt, f.proof = app.ClusterDeleted, now, p
-		f.tell(id, app.Event{Kind: app.EventCluster})
+		f.fake.tell(id, app.Event{Kind: app.EventCluster})
 	}
 	to(fleet.Proof{})
 	at := "/clusters/" + id + "/receipt"

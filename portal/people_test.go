@@ -12,11 +12,13 @@ import (
 
 	"muster/app"
 	"muster/app/identity"
+	"muster/portal/site"
 )
 
 // fakePeople is a fake Muster with users, groups, tokens and tenants. It records calls, and fails for some names.
 type fakePeople struct {
-	*fake
+	useTokens
+	fake    *fake
 	users   []identity.UserView
 	groups  []identity.Group
 	asked   []string
@@ -41,7 +43,7 @@ func people(t *testing.T) (*testSite, *fakePeople) {
 			c.users = append(c.users, identity.UserView{User: u})
 		}
 		c.users[0].LocalGroups, c.users[0].Clusters, c.users[0].Tokens = []string{"data"}, []string{"web", "db"}, 3
-		cfg.UseCases = useCases(c)
+		cfg.UseCases = useCases(f, c)
 	})
 	return s, c
 }
@@ -126,8 +128,8 @@ func (c *fakePeople) DeleteGroup(_ context.Context, a app.Actor, name string) er
 
 func (c *fakePeople) Tokens(_ context.Context, a app.Actor, user string) ([]identity.Token, error) {
 	all := []identity.Token{
-		{ID: 7, User: "ci", Label: "nightly", Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}, CreatedBy: "root", ExpiresAt: c.now().Add(49 * time.Hour), UsedAt: c.now().Add(-time.Minute), UsedFrom: "192.0.2.1"},
-		{ID: 6, User: "ada", Label: "old", Scopes: []app.Scope{app.ScopeRead}, CreatedBy: "ada", ExpiresAt: c.now().Add(-time.Hour)},
+		{ID: 7, User: "ci", Label: "nightly", Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}, CreatedBy: "root", ExpiresAt: c.fake.now().Add(49 * time.Hour), UsedAt: c.fake.now().Add(-time.Minute), UsedFrom: "192.0.2.1"},
+		{ID: 6, User: "ada", Label: "old", Scopes: []app.Scope{app.ScopeRead}, CreatedBy: "ada", ExpiresAt: c.fake.now().Add(-time.Hour)},
 	}
 	return all, c.only(a, "Tokens", "tokens")
 }
@@ -341,7 +343,7 @@ func TestTenantHeader(t *testing.T) {
 
 // revocable is a fake Muster whose tokens can all be revoked at once.
 type revocable struct {
-	*fake
+	site.SignIns
 	gone atomic.Bool
 }
 
@@ -349,14 +351,14 @@ func (m *revocable) ActorOfToken(ctx context.Context, token, from string) (app.A
 	if m.gone.Load() {
 		return app.Actor{}, app.Errorf(app.EUnauthorized, "This token is invalid or was revoked.")
 	}
-	return m.fake.ActorOfToken(ctx, token, from)
+	return m.SignIns.ActorOfToken(ctx, token, from)
 }
 
 func TestAnEventStreamEndsWithItsToken(t *testing.T) {
 	var m *revocable
 	s := visit(t, func(c *Config) {
-		m = &revocable{fake: fakeOf(c)}
-		c.UseCases = useCases(m)
+		m = &revocable{SignIns: fakeOf(c)}
+		c.UseCases = useCases(fakeOf(c), m)
 	})
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	r := s.follow("/api/v1/clusters/"+id+"/events", "Authorization", "Bearer token-of-ada")

@@ -13,7 +13,7 @@ import (
 
 // fakeProvisioners is a fake Muster with provisioners: an active one, one that is part of the server, and a lost one.
 type fakeProvisioners struct {
-	*fake
+	fake             *fake
 	drained, revoked []string
 }
 
@@ -21,7 +21,7 @@ func (f *fakeProvisioners) Provisioners(_ context.Context, a app.Actor) ([]app.P
 	if a.Role != app.RoleSuperadmin && a.User != "boss" {
 		return nil, app.Errorf(app.EForbidden, "only admins of the tenant default see provisioners.")
 	}
-	now := f.now()
+	now := f.fake.now()
 	return []app.Provisioner{
 		{ID: "aaa", Name: "h1", Host: "h1.lab", Version: "1.2", Tags: map[string]string{"region": "eu"}, Slots: 8, State: app.ProvisionerActive, SeenAt: now.Add(-time.Second),
 			Tenants: []app.TenantSlots{{Tenant: "<acme>", Slots: 6, Running: 3}, {Tenant: "zeta", Slots: 2}}},
@@ -39,7 +39,7 @@ func (f *fakeProvisioners) DrainProvisioner(_ context.Context, _ app.Actor, name
 }
 
 func (f *fakeProvisioners) ProvisionerTokens(context.Context, app.Actor) ([]fleet.ProvisionerToken, error) {
-	return []fleet.ProvisionerToken{{Name: "lab", CreatedBy: "root", CreatedAt: f.now()}}, nil
+	return []fleet.ProvisionerToken{{Name: "lab", CreatedBy: "root", CreatedAt: f.fake.now()}}, nil
 }
 
 func (f *fakeProvisioners) CreateProvisionerToken(_ context.Context, _ app.Actor, name string, _ fleet.ProvisionerGrant) (string, error) {
@@ -56,7 +56,7 @@ func staff(t *testing.T) (*testSite, *fakeProvisioners) {
 	var f *fakeProvisioners
 	s := visit(t, func(c *Config) {
 		f = &fakeProvisioners{fake: fakeOf(c)}
-		c.UseCases, c.CAFingerprint = useCases(f), "sha256:ab"
+		c.UseCases, c.CAFingerprint = useCases(f.fake, f), "sha256:ab"
 	})
 	return s, f
 }

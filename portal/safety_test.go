@@ -203,7 +203,7 @@ func TestBodiesAreBounded(t *testing.T) {
 }
 
 // panicky is a fake Muster with a bug.
-type panicky struct{ *fake }
+type panicky struct{ portalsite.Clusters }
 
 func (panicky) ClusterPage(context.Context, app.Actor, app.ClusterFilter) (cluster.Page, error) {
 	panic("a bug with password=hunter2")
@@ -211,8 +211,7 @@ func (panicky) ClusterPage(context.Context, app.Actor, app.ClusterFilter) (clust
 
 func TestPanicAndAccessLog(t *testing.T) {
 	var log bytes.Buffer
-	f := newFake(newClock().now)
-	p := New(Config{UseCases: useCases(panicky{f}), Logger: slog.New(slog.NewJSONHandler(&log, nil))})
+	p := New(Config{UseCases: useCases(newFake(newClock().now), panicky{}), Logger: slog.New(slog.NewJSONHandler(&log, nil))})
 	defer p.Close()
 	r := httptest.NewRequest("GET", "/api/v1/clusters?name=secret", nil)
 	r.Header.Set("Authorization", "Bearer token-of-ada")

@@ -37,7 +37,7 @@ func catalogSite(t *testing.T, fails error) *testSite {
 		f.catalog.Hardware["large"].Providers["ocean"] = template.Flavor{}
 		f.catalog.Templates["web"].Compatibility.Hardware = []string{"small"}
 		f.catalog.Templates["single"].Icon = "https://elsewhere.example/icon.png"
-		c.UseCases = useCases(fakePrices{withTemplates{f}, fails})
+		c.UseCases = useCases(f, fakePrices{withTemplates{f, f}, fails})
 	})
 }
 

@@ -9,13 +9,17 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/template"
+	"muster/portal/site"
 )
 
 // withTemplates is a fake that also tells of templates. It has two versions of each.
-type withTemplates struct{ *fake }
+type withTemplates struct {
+	site.Templates
+	fake *fake
+}
 
 func (f withTemplates) Template(_ context.Context, _ app.Actor, name string) (catalog.TemplateView, error) {
-	t := f.catalog.Templates[name]
+	t := f.fake.catalog.Templates[name]
 	if t == nil {
 		return catalog.TemplateView{}, app.Errorf(app.ENotFound, "Template %q doesn't exist.", name)
 	}
@@ -23,11 +27,11 @@ func (f withTemplates) Template(_ context.Context, _ app.Actor, name string) (ca
 }
 
 func (f withTemplates) TemplateVersions(_ context.Context, _ app.Actor, name string) ([]catalog.TemplateVersion, error) {
-	t := f.catalog.Templates[name]
+	t := f.fake.catalog.Templates[name]
 	if t == nil {
 		return nil, app.Errorf(app.ENotFound, "Template %q doesn't exist.", name)
 	}
-	return []catalog.TemplateVersion{{CatalogVersion: template.CatalogVersion{Number: 2, At: f.now()}, Template: *t, Current: true}, {CatalogVersion: template.CatalogVersion{Number: 1, At: f.now()}, Template: *t}}, nil
+	return []catalog.TemplateVersion{{CatalogVersion: template.CatalogVersion{Number: 2, At: f.fake.now()}, Template: *t, Current: true}, {CatalogVersion: template.CatalogVersion{Number: 1, At: f.fake.now()}, Template: *t}}, nil
 }
 
 func (f withTemplates) TemplateChanges(_ context.Context, _ app.Actor, name string, from, to int) (catalog.TemplateDiff, error) {
@@ -103,7 +107,7 @@ func TestTemplatePages(t *testing.T) {
 	s := visit(t, func(c *Config) {
 		f := fakeOf(c)
 		parametered(f)
-		c.UseCases = useCases(withTemplates{f})
+		c.UseCases = useCases(f, withTemplates{f, f})
 	})
 	s.signIn("ada")
 	s.get("/templates").reads(http.StatusOK, "Web with a load balancer", "deprecated", "Use web instead.")

@@ -12,11 +12,11 @@ import (
 func TestParametersOfARunningClusterAreFields(t *testing.T) {
 	s, w := updating(t, "ada")
 	parametered(w.fake)
-	tmpl := w.catalog.Templates["web"]
+	tmpl := w.fake.catalog.Templates["web"]
 	tmpl.Parameters = append(tmpl.Parameters, template.Parameter{Name: "machine", Type: template.ParameterText, To: []string{"hardware"}})
 	id := s.cluster(ada, "shop", "web", 3)
 	s.rest(id)
-	w.find(id).Parameters = map[string]any{"port": 8080.0, "title": "Shop", "tls": true, "mode": "safe", "keep": "7d"}
+	w.fake.find(id).Parameters = map[string]any{"port": 8080.0, "title": "Shop", "tls": true, "mode": "safe", "keep": "7d"}
 	at := "/clusters/" + id + "/change"
 	a := s.get(at + "?kind=reconfigure")
 	a.reads(http.StatusOK, "Port", "Where it listens. Leave empty for the template's default: 80. A whole number from 1 to 65535.", "Safe & slow")

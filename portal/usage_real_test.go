@@ -18,7 +18,7 @@ import (
 // TestBrowserUsage opens a month with a forecast within the budget, and one over it.
 func TestBrowserUsage(t *testing.T) {
 	now := time.Date(2030, 5, 17, 14, 0, 0, 0, time.UTC)
-	f := &fakeQuotas{fake: newFake(time.Now)}
+	f := newFakeQuotas(newFake(time.Now))
 	f.usage = usage.Usage{From: app.MonthOf(now).Start, To: now}
 	for day := range 17 {
 		for k := range 11 {
@@ -33,7 +33,7 @@ func TestBrowserUsage(t *testing.T) {
 		f.ahead = &u
 	}
 	foresee(480)
-	p := New(Config{UseCases: useCases(f), Version: "1.0.0", Logger: quiet()})
+	p := New(Config{UseCases: useCases(f.fake, f), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	b := portaltest.Open(t, srv.URL)

@@ -13,7 +13,7 @@ import (
 
 // foresee adds a forecast and a budget to a treasurer.
 func (f *fakeQuotas) foresee(perHour, budget float64) {
-	now := f.now()
+	now := f.fake.now()
 	u := usage.ComputeForecast([]usage.Commitment{{PerHour: perHour, Until: now.AddDate(0, 0, 9)}, {PerHour: perHour / 2}}, now, app.MonthOf(now).End)
 	u.Budget = &budget
 	f.ahead = &u
@@ -25,7 +25,7 @@ func TestUsageForecast(t *testing.T) {
 	f.foresee(0.1, 100)
 	a := s.get("/usage")
 	a.reads(http.StatusOK, "This month Last month Last 7 days", "Cost so far 9.50", "Forecast", "Budget left 90.50", "of the budget of 100.00.", "spent so far forecast budget of 100.00", "Daily costs", "assumes that no cluster is created, deleted or extended", "Month to date")
-	if last := f.asked[len(f.asked)-1]; !last.From.Equal(app.MonthOf(f.now()).Start) || !last.To.IsZero() {
+	if last := f.asked[len(f.asked)-1]; !last.From.Equal(app.MonthOf(f.fake.now()).Start) || !last.To.IsZero() {
 		t.Errorf("this month is %+v", last)
 	}
 	f.foresee(9, 100)

@@ -12,11 +12,13 @@ import (
 
 	"muster/app"
 	"muster/app/webhook"
+	"muster/portal/site"
 )
 
 // fakeWebhooks is a fake Muster with hooks and notifications in memory.
 type fakeWebhooks struct {
-	*fake
+	site.SignIns
+	fake     *fake
 	hooks    []webhook.Endpoint
 	sent     map[string][]webhook.Delivery
 	reported []app.Notice
@@ -24,7 +26,7 @@ type fakeWebhooks struct {
 }
 
 func (f *fakeWebhooks) ActorOfToken(ctx context.Context, token, from string) (app.Actor, error) {
-	a, err := f.fake.ActorOfToken(ctx, token, from)
+	a, err := f.SignIns.ActorOfToken(ctx, token, from)
 	if a.User == "root" {
 		a.Role = app.RoleSuperadmin
 	}
@@ -78,25 +80,25 @@ func (f *fakeWebhooks) DeleteHook(_ context.Context, a app.Actor, name string) e
 }
 
 func (f *fakeWebhooks) TestHook(_ context.Context, a app.Actor, name string) (webhook.Delivery, error) {
-	d := webhook.Delivery{ID: 900, Hook: name, Kind: app.NoticeTest, Title: "Test notification", State: webhook.DeliveryWaiting, QueuedAt: f.now()}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	d := webhook.Delivery{ID: 900, Hook: name, Kind: app.NoticeTest, Title: "Test notification", State: webhook.DeliveryWaiting, QueuedAt: f.fake.now()}
+	f.fake.mu.Lock()
+	defer f.fake.mu.Unlock()
 	f.sent[name] = append([]webhook.Delivery{d}, f.sent[name]...)
 	return d, f.admin(a)
 }
 
 // arrives completes the newest delivery to a hook.
 func (f *fakeWebhooks) arrives(name string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.fake.mu.Lock()
+	defer f.fake.mu.Unlock()
 	d := &f.sent[name][0]
-	d.State, d.Status, d.Attempts, d.EndedAt = webhook.DeliveryMade, 200, 1, f.now()
-	f.wake(app.TenantTopic(app.DefaultTenant))
+	d.State, d.Status, d.Attempts, d.EndedAt = webhook.DeliveryMade, 200, 1, f.fake.now()
+	f.fake.wake(app.TenantTopic(app.DefaultTenant))
 }
 
 func (f *fakeWebhooks) HookDeliveries(_ context.Context, a app.Actor, hook string, before int64, limit int) (list []webhook.Delivery, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.fake.mu.Lock()
+	defer f.fake.mu.Unlock()
 	for _, d := range f.sent[hook] {
 		if (before == 0 || d.ID < before) && len(list) < limit {
 			list = append(list, d)
@@ -138,11 +140,11 @@ func hooksAt(t *testing.T, user string) (*testSite, *fakeWebhooks) {
 	t.Helper()
 	var f *fakeWebhooks
 	s := visit(t, func(c *Config) {
-		f = &fakeWebhooks{fake: fakeOf(c), sent: map[string][]webhook.Delivery{}}
-		c.UseCases = useCases(f)
+		f = &fakeWebhooks{SignIns: fakeOf(c), fake: fakeOf(c), sent: map[string][]webhook.Delivery{}}
+		c.UseCases = useCases(f.fake, f)
 	})
 	s.signIn(user)
-	now := f.now()
+	now := f.fake.now()
 	f.hooks = []webhook.Endpoint{
 		{Name: "chat", URL: "https://hooks.slack.com/services/T1/B1/…", Format: webhook.HookSlack, State: webhook.HookActive, CreatedBy: "root", SecretAt: now.Add(-time.Hour), Waiting: 2,
 			Kinds: []app.NoticeKind{app.NoticeAlarm, app.NoticeLease}, Last: &webhook.LastAttempt{Delivery: 2, At: now.Add(-5 * time.Minute), Status: 200}},
