@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/apptest"
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
@@ -74,63 +75,7 @@ type everything interface {
 }
 
 // useCases returns what a portal asks for from one value that has all of it.
-func useCases(m everything) site.UseCases {
-	return site.UseCases{
-		SignIns:        m,
-		Accounts:       m,
-		Factors:        m,
-		Users:          m,
-		Groups:         m,
-		Tokens:         m,
-		Devices:        m,
-		Tenants:        m,
-		TenantSettings: m,
-		Audit:          m,
-		Clusters:       m,
-		Dashboard:      m,
-		Deletes:        m,
-		Ownership:      m,
-		ClusterAccess:  m,
-		Creates:        m,
-		Specs:          m,
-		Sharing:        m,
-		Feed:           m,
-		Repeats:        m,
-		Catalogs:       m,
-		Trials:         m,
-		Templates:      m,
-		Operations:     m,
-		RollBacks:      m,
-		Partials:       m,
-		Backfills:      m,
-		Drifts:         m,
-		Updates:        m,
-		Sleeping:       m,
-		Schedules:      m,
-		Leases:         m,
-		Requests:       m,
-		Health:         m,
-		ManualSteps:    m,
-		Queues:         m,
-		Policies:       m,
-		Quotas:         m,
-		Usage:          m,
-		Installation:   m,
-		Provisioners:   m,
-		Machines:       m,
-		Pools:          m,
-		BuildHooks:     m,
-		Builds:         m,
-		BuildCalls:     m,
-		Hooks:          m,
-		Notices:        m,
-		Chats:          m,
-		Resources:      m,
-		Versions:       m,
-		Secrets:        m,
-		Metering:       m,
-	}
-}
+func useCases(m everything) site.UseCases { return apptest.UseCases[site.UseCases](m) }
 
 // fakeOf is the fake that a site of a test begins with.
 func fakeOf(c *Config) *fake { return c.SignIns.(*fake) }
