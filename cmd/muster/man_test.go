@@ -62,7 +62,7 @@ func TestReferenceIsWrittenDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(is) != want {
-		t.Error("docs/cli-reference.md is not what the commands say: go test ./cmd/muster -run TestReferenceIsWrittenDown -write-reference")
+		t.Error("docs/cli-reference.md is not what the commands say. To update it: go test ./cmd/muster -run TestReferenceIsWrittenDown -write-reference")
 	}
 }
 

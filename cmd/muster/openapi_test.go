@@ -54,10 +54,10 @@ func TestOpenAPIIsWrittenDown(t *testing.T) {
 			a, b := bytes.Split(written, []byte("\n")), bytes.Split(now, []byte("\n"))
 			for i := range min(len(a), len(b)) {
 				if !bytes.Equal(a[i], b[i]) {
-					t.Fatalf("%s, line %d: %s; the server says %s. `make generate` writes it again.", file, i+1, bytes.TrimSpace(a[i]), bytes.TrimSpace(b[i]))
+					t.Fatalf("%s, line %d: %s; the server says %s. To update it: go test ./cmd/muster -run TestOpenAPIIsWrittenDown -write-openapi", file, i+1, bytes.TrimSpace(a[i]), bytes.TrimSpace(b[i]))
 				}
 			}
-			t.Fatalf("%s is not what the server says. `make generate` writes it again.", file)
+			t.Fatalf("%s is not what the server says. To update it: go test ./cmd/muster -run TestOpenAPIIsWrittenDown -write-openapi", file)
 		}
 	}
 }

@@ -20,7 +20,7 @@ var write = flag.Bool("write-docs", false, "write the list of metrics into docs/
 
 const (
 	docs  = "../../../../docs/metrics.md"
-	begin = "<!-- metrics: written by go test ./metrics -write-docs -->\n"
+	begin = "<!-- metrics: written by go test ./cmd/muster/observe/metrics -write-docs -->\n"
 	end   = "<!-- end of metrics -->\n"
 )
 
@@ -61,7 +61,7 @@ func TestDocsListAllMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if fresh != string(page) {
-		t.Errorf("%s does not list the metrics as they are; go test ./metrics -write-docs writes them", docs)
+		t.Errorf("%s does not list the metrics as they are. To update it: go test ./cmd/muster/observe/metrics -write-docs", docs)
 	}
 }
 
