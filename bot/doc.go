@@ -3,6 +3,6 @@
 // part of the answer; any other error is logged and shown as an internal error.
 //
 // Each noun's commands, buttons and forms are a part of its own, in a file of its own, with a narrow interface of what it asks (use_cases.go).
-// command.go lists all of them, and bot.go finds who asks and which part answers. A Updater keeps true what a chat shows: its sources are in
-// board_*.go.
+// command.go lists all of them, and bot.go finds who asks and which part answers. An Updater keeps what a chat shows up to date: its sources are
+// in updater_*.go.
 package bot

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/apptest"
 	"muster/app/chat"
 	"muster/app/cluster"
 	"muster/app/execution"
@@ -151,6 +152,5 @@ type unasked struct {
 // config is that of a bot which asks the stub for everything.
 func (s *stub) config(log *slog.Logger) Config {
 	return Config{Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of, Log: log,
-		UseCases: UseCases{People: s, Catalogs: s, Clusters: s, Activity: s, Deletes: s, Creates: s, Updates: s, Operations: s, RollBacks: s, Leases: s, Requests: s, ManualSteps: s, Queues: s, Quotas: s, Orphans: s,
-			Workspaces: s, Channels: s, Homes: s}}
+		UseCases: apptest.UseCases[UseCases](s)}
 }

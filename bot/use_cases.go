@@ -42,7 +42,7 @@ type UseCases struct {
 func (u UseCases) Check() {
 	for v, i := reflect.ValueOf(u), 0; i < v.NumField(); i++ {
 		if v.Field(i).IsNil() {
-			panic("bot: the use cases of " + v.Type().Field(i).Name + " are not set")
+			panic("bot: the use cases of " + v.Type().Field(i).Name + " are not set: see cmd/muster/wiring/faces, and the fakes of tests")
 		}
 	}
 }

@@ -35,7 +35,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/template", "app/
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
-	"app/inventory", "app/operation", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings", "app/upkeep",
+	"app/inventory", "app/operation", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings", "app/sshaccess", "app/upkeep",
 	"app/usage", "app/webhook"}
 
 // The first matching line counts.
@@ -47,7 +47,7 @@ var rooms = []room{
 	{"app/layout", []string{"app", "app/humanize", "app/template"}, "the contract of the solver is made of the catalog's entries"},
 	{"app/plan", []string{"app", "app/layout", "app/humanize", "app/template"}, "the contract of the planner is made of the catalog's entries"},
 	{"app/family", []string{"app", "app/template"}, "the contract of the families is made of the catalog's entries"},
-	{"app/build", []string{"nouns", "app/catalog", "app/cluster", "app/identity", "app/operation", "app/policy", "app/webhook"}, "builds get clusters and tell hooks"},
+	{"app/build", []string{"nouns", "app/catalog", "app/cluster", "app/identity", "app/operation", "app/policy", "app/sshaccess", "app/webhook"}, "builds get clusters and tell hooks"},
 	{"app/catalog", []string{"nouns"}, "entries need only the nouns"},
 	{"app/chat", []string{"nouns", "app/catalog", "app/cluster", "app/identity"}, "people in chats are accounts that look at clusters"},
 	{"app/cluster", []string{"nouns", "app/catalog", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule", "app/secret", "app/webhook"}, "a creation draws on the catalog, secrets, resources, policies and hooks"},
@@ -63,6 +63,7 @@ var rooms = []room{
 	{"app/resource", []string{"nouns"}, "archives and files need only the nouns"},
 	{"app/secret", []string{"nouns", "app/catalog"}, "what may be shown of a cluster depends on its template"},
 	{"app/settings", []string{"nouns", "app/build", "app/catalog", "app/identity", "app/policy", "app/pool", "app/resource", "app/secret", "app/webhook"}, "the settings of a tenant are those of all domains that keep some"},
+	{"app/sshaccess", []string{"nouns", "app/cluster"}, "who signs in to a node may change its cluster"},
 	{"app/upkeep", []string{"nouns", "app/cluster", "app/operation", "app/pool", "app/usage"}, "it calls what is due in each domain"},
 	{"app/usage", []string{"nouns", "app/catalog", "app/cluster", "app/operation", "app/policy"}, "what is used is known by clusters, and what is coming by leases"},
 	{"app/webhook", []string{"nouns"}, "hooks need only the nouns"},

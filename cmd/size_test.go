@@ -166,7 +166,7 @@ func TestSizes(t *testing.T) {
 		}
 		switch known := oversized[name]; {
 		case n > max(known, s.limits[name]):
-			t.Errorf("%s: %d, more than %d. Split it.", name, n, max(known, s.limits[name]))
+			t.Errorf("%s: %d, more than %d. Split it, such as by moving a type with its files to a package of its own (limits: cmd/size_test.go)", name, n, max(known, s.limits[name]))
 		case known > s.limits[name] && n < known:
 			t.Errorf("%s: %d, which is less than the %d that the table says. Lower it there, or take it out.", name, n, known)
 		}

@@ -34,7 +34,7 @@ func newPooled(t *testing.T) *pooled {
 		e.cloud.OnAdopt(p.nodes.Adopt)
 	})
 	keys := remote.Keys{}
-	p.app.Cluster.Creates.Keys, p.app.Cluster.Access.Keys, p.app.Operation.Submitter.Keys, p.app.Pool.Reconciler.Keys = keys, keys, keys, keys
+	p.app.Cluster.Creates.Keys, p.app.SSHAccess.Keys, p.app.Operation.Submitter.Keys, p.app.Pool.Reconciler.Keys = keys, keys, keys, keys
 	return p
 }
 

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"muster/app"
+	"muster/app/apptest"
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
@@ -78,10 +79,8 @@ type everything interface {
 // useCases returns the use cases of a fake, except those that one of instead has. An instead embeds the use cases of which it replaces a
 // method. It panics if one of its methods wouldn't be called.
 func useCases(f *fake, instead ...any) (u site.UseCases) {
+	u = apptest.UseCases[site.UseCases](f)
 	cases := reflect.ValueOf(&u).Elem()
-	for i := range cases.NumField() {
-		cases.Field(i).Set(reflect.ValueOf(f))
-	}
 	for _, x := range instead {
 		v, called := reflect.ValueOf(x), map[string]bool{}
 		for i := range cases.NumField() {

@@ -16,6 +16,7 @@ import (
 	"muster/app/identity"
 	"muster/app/layout"
 	"muster/app/plan"
+	"muster/app/sshaccess"
 	"muster/app/template"
 )
 
@@ -551,17 +552,17 @@ func (f *fake) ClusterKey(_ context.Context, a app.Actor, id string) (string, []
 	return "root", []byte("-----BEGIN OPENSSH PRIVATE KEY-----\nfor tests\n-----END OPENSSH PRIVATE KEY-----\n"), nil
 }
 
-func (f *fake) ClusterCertificate(_ context.Context, a app.Actor, id, publicKey string, ttl time.Duration) (cluster.Certificate, error) {
+func (f *fake) ClusterCertificate(_ context.Context, a app.Actor, id, publicKey string, ttl time.Duration) (sshaccess.ClusterCertificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, err := f.view(id)
 	if err != nil {
-		return cluster.Certificate{}, err
+		return sshaccess.ClusterCertificate{}, err
 	}
 	if a.User != v.Owner && a.Role != app.RoleSuperadmin {
-		return cluster.Certificate{}, app.Errorf(app.EForbidden, "Only the owner may have a certificate.")
+		return sshaccess.ClusterCertificate{}, app.Errorf(app.EForbidden, "Only the owner may have a certificate.")
 	}
-	return cluster.Certificate{Certificate: "certificate of " + publicKey, User: "root", ValidUntil: f.now().Add(ttl), Serial: "9223372036854775807"}, nil
+	return sshaccess.ClusterCertificate{Certificate: "certificate of " + publicKey, User: "root", ValidUntil: f.now().Add(ttl), Serial: "9223372036854775807"}, nil
 }
 
 func (f *fake) Steps(_ context.Context, _ app.Actor, id string, operation int64) ([]app.Step, error) {

@@ -22,6 +22,7 @@ import (
 	"muster/app/resource"
 	"muster/app/secret"
 	"muster/app/settings"
+	"muster/app/sshaccess"
 	"muster/app/store"
 	"muster/app/template"
 	"muster/app/upkeep"
@@ -68,7 +69,6 @@ type Services struct {
 		Deletes   *cluster.Deletes
 		Dashboard *cluster.Dashboard
 		Repeats   *cluster.Repeats
-		Access    *cluster.Access
 	}
 	Operation struct {
 		Finder        *operation.Finder
@@ -87,6 +87,7 @@ type Services struct {
 		Drifts        *operation.Drifts
 		Backfills     *operation.Backfills
 	}
+	SSHAccess *sshaccess.Service
 	Usage     *usage.Service
 	Execution struct {
 		Coordinator *execution.Service
@@ -198,7 +199,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
 	s.Cluster.Dashboard = cluster.NewDashboard(cluster.DashboardConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
 	s.Cluster.Repeats = cluster.NewRepeats(cluster.RepeatsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
-	s.Cluster.Access = cluster.NewAccess(cluster.AccessConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
+	s.SSHAccess = sshaccess.New(sshaccess.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
 }
 
 func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys *identity.WorkerKeys) {
@@ -261,7 +262,7 @@ func addBuild(s *Services, c Config) {
 		Store: c.Store, Now: c.Now, Systems: c.Builds, BuildRules: c.BuildRules, Catalogs: s.Catalog, Webhooks: s.Webhook})
 	s.Build.Builds = build.NewBuilds(build.BuildsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Leases: s.Operation.Leases})
 	s.Build.Access = build.NewAccess(build.AccessConfig{
-		Store: c.Store, Now: c.Now, Views: s.Cluster.Views, Access: s.Cluster.Access, Builds: s.Build.Builds, Hooks: s.Build.Hooks})
+		Store: c.Store, Now: c.Now, Views: s.Cluster.Views, Access: s.SSHAccess, Builds: s.Build.Builds, Hooks: s.Build.Hooks})
 	s.Build.Intake = build.NewIntake(build.IntakeConfig{Store: c.Store, Now: c.Now, Systems: c.Builds, BuildRules: c.BuildRules,
 		Creates: s.Cluster.Creates, Webhooks: s.Webhook, Builds: s.Build.Builds, Hooks: s.Build.Hooks})
 	s.Build.Reconciler = build.NewReconciler(build.ReconcilerConfig{

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/sshaccess"
 )
 
 // AccessStore knows builds and the keys of their tokens.
@@ -24,7 +25,7 @@ type AccessConfig struct {
 	Store  AccessStore
 	Now    func() time.Time
 	Views  *cluster.Views
-	Access *cluster.Access
+	Access *sshaccess.Service
 
 	Builds *Builds
 	Hooks  *Hooks
@@ -147,10 +148,10 @@ func (a *Access) BuildKeyBy(ctx context.Context, k Key) (user string, pem []byte
 }
 
 // BuildCertificateBy signs a public key for a build's cluster, as ClusterCertificate does, for anyone with the build's token.
-func (a *Access) BuildCertificateBy(ctx context.Context, k Key, publicKey string, ttl time.Duration) (cluster.Certificate, error) {
+func (a *Access) BuildCertificateBy(ctx context.Context, k Key, publicKey string, ttl time.Duration) (sshaccess.ClusterCertificate, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
-		return cluster.Certificate{}, err
+		return sshaccess.ClusterCertificate{}, err
 	}
 	return a.Access.ClusterCertificate(ctx, owner, b.Cluster, publicKey, ttl)
 }

@@ -71,7 +71,7 @@ func TestAccessToClusters(t *testing.T) {
 			return err
 		}},
 		{app.AccessCoOwner, func(ctx context.Context, who app.Actor) error {
-			_, _, err := b.Services.Cluster.Access.ClusterKey(ctx, who, "web")
+			_, _, err := b.Services.SSHAccess.ClusterKey(ctx, who, "web")
 			return err
 		}},
 	}

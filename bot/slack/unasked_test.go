@@ -1,6 +1,9 @@
 package slack
 
-import "muster/bot"
+import (
+	"muster/app/apptest"
+	"muster/bot"
+)
 
 // unasked are use cases that panic.
 type unasked struct {
@@ -37,13 +40,7 @@ type unasked struct {
 }
 
 // useCases has the stub asked for everything.
-func (m *fakeApp) useCases() UseCases {
-	return UseCases{
-		UseCases: bot.UseCases{People: m, Catalogs: m, Clusters: m, Activity: m, Deletes: m, Creates: m, Updates: m, Operations: m, RollBacks: m, Leases: m,
-			Requests: m, ManualSteps: m, Queues: m, Quotas: m, Orphans: m, Workspaces: m, Channels: m, Homes: m},
-		Cards: m, Details: m, DMs: m, StaleHomes: m, Reviews: m, Installations: m, Tokens: m, Members: m, Deliveries: m, Follows: m, Asks: m, Connections: m,
-	}
-}
+func (m *fakeApp) useCases() UseCases { return apptest.UseCases[UseCases](m) }
 
 // Under their own names these would hide methods.
 type (

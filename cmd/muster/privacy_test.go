@@ -174,7 +174,7 @@ func TestClustersArePrivate(t *testing.T) {
 		}
 		rule := clusterRules[name]
 		if reach[rule] == nil {
-			t.Errorf("%s has no rule: say in clusterRules by which use case it is decided", name)
+			t.Errorf("%s has no rule: add it to clusterRules in cmd/muster/privacy_test.go, with the use case that decides who may", name)
 			continue
 		}
 		tried[name] = true

@@ -14,9 +14,9 @@ import (
 	"github.com/go-chi/httprate"
 	"muster/app"
 	appbuild "muster/app/build"
-	"muster/app/cluster"
 	"muster/app/humanize"
 	"muster/app/inventory"
+	"muster/app/sshaccess"
 	"muster/app/template"
 	"muster/portal/site"
 )
@@ -125,7 +125,7 @@ func Document() *huma.OpenAPI {
 			"/{hook}/builds/{build}/key": {Get: operation("get-key", http.MethodGet, "Get the private SSH key of the build's cluster", "200",
 				map[string]*huma.MediaType{"application/x-pem-file": {Schema: text}})},
 			"/{hook}/builds/{build}/certificate": {Post: operation("get-certificate", http.MethodPost, "Get a short-lived SSH certificate for the build's cluster", "200",
-				jsonOf(reflect.TypeFor[cluster.Certificate]()), sends(jsonOf(reflect.TypeFor[buildCertificateRequest]()), ""))},
+				jsonOf(reflect.TypeFor[sshaccess.ClusterCertificate]()), sends(jsonOf(reflect.TypeFor[buildCertificateRequest]()), ""))},
 			"/{hook}/builds/{build}/end":    {Post: operation("end-build", http.MethodPost, "End a build and delete its cluster", "200", view)},
 			"/{hook}/builds/{build}/extend": {Post: operation("extend-build", http.MethodPost, "Extend the lease of the build's cluster", "200", view, sends(jsonOf(reflect.TypeFor[buildExtension]()), ""))},
 		},
@@ -301,7 +301,7 @@ func (p *Service) buildCertificate(w http.ResponseWriter, r *http.Request) (any,
 			return nil, 0, err
 		}
 	}
-	return byBuild(r, func(k appbuild.Key) (cluster.Certificate, error) {
+	return byBuild(r, func(k appbuild.Key) (sshaccess.ClusterCertificate, error) {
 		return p.BuildCalls.BuildCertificateBy(r.Context(), k, in.PublicKey, ttl)
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/fleet"
 	"muster/app/health"
+	"muster/app/sshaccess"
 )
 
 // ClusterPath is the path of a cluster, by ID or name, or of one of its subresources.
@@ -127,7 +128,7 @@ func (c *Clusters) Transfer(ctx context.Context, id, to string) (v cluster.View,
 }
 
 // Certificate gets an SSH certificate for a public key; ttl is a duration, "" for the default.
-func (c *Clusters) Certificate(ctx context.Context, id, publicKey, ttl string) (cert cluster.Certificate, err error) {
+func (c *Clusters) Certificate(ctx context.Context, id, publicKey, ttl string) (cert sshaccess.ClusterCertificate, err error) {
 	in := map[string]string{"public_key": publicKey}
 	if ttl != "" {
 		in["ttl"] = ttl

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/cluster"
+	"muster/app/sshaccess"
 	"muster/app/template"
 	"muster/portal/site"
 )
@@ -18,7 +18,7 @@ type certificateInput struct {
 	}
 }
 
-func (p *accessPages) APICertificate(ctx context.Context, in *certificateInput) (*site.Body[cluster.Certificate], error) {
+func (p *accessPages) APICertificate(ctx context.Context, in *certificateInput) (*site.Body[sshaccess.ClusterCertificate], error) {
 	var ttl time.Duration
 	if in.Body.TTL != "" {
 		var err error
@@ -30,5 +30,5 @@ func (p *accessPages) APICertificate(ctx context.Context, in *certificateInput) 
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[cluster.Certificate]{Body: c}, nil
+	return &site.Body[sshaccess.ClusterCertificate]{Body: c}, nil
 }

@@ -40,6 +40,8 @@ func (p *events) operations() []site.Operation {
 	}
 }
 
+func (p *events) routes() []site.Route { return nil }
+
 // APIList returns events as a list, after the requested wait, or as a stream.
 func (p *events) APIList(ctx context.Context, in *eventListInput) (*huma.StreamResponse, error) {
 	a := site.Caller(ctx)

@@ -23,6 +23,8 @@ func (p *leasePages) routes() []site.Route {
 	}
 }
 
+func (p *leasePages) operations() []site.Operation { return nil } // see portal/quota
+
 // Extend changes a lease's expiry.
 func (p *leasePages) Extend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {

@@ -33,6 +33,8 @@ func (p *questions) routes() []site.Route {
 	}
 }
 
+func (p *questions) operations() []site.Operation { return nil } // see portal/execution
+
 func (p *questions) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.show(w, r, a, http.StatusOK, nil)
 }

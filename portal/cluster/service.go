@@ -12,30 +12,32 @@ type Service struct {
 	Page        *clusterPage
 	ManualSteps *questions
 
-	creates *creates
-	clones  *clones
-	events  *events
-	logs    *logs
-	access  *accessPages
-	manage  *managePages
-	sharing *sharing
-	power   *powerPages
-	leases  *leasePages
+	parts []part
+}
+
+// part serves the pages and REST operations of a noun; either can be nil.
+type part interface {
+	routes() []site.Route
+	operations() []site.Operation
 }
 
 // New returns the service on top of what all nouns share.
 func New(s *site.Site, quota *quota.Service, policy *policy.Service) *Service {
-	p := &clusterPage{Site: s}
-	return &Service{
-		List: &lists{Site: s, quota: quota}, Page: p, ManualSteps: &questions{Site: s, page: p},
-		creates: &creates{Site: s, quota: quota, policy: policy},
-		clones:  &clones{Site: s},
-		events:  &events{Site: s},
-		logs:    &logs{Site: s},
-		access:  &accessPages{Site: s},
-		manage:  &managePages{Site: s},
-		sharing: &sharing{Site: s},
-		power:   &powerPages{Site: s},
-		leases:  &leasePages{Site: s},
+	p := &Service{List: &lists{Site: s, quota: quota}, Page: &clusterPage{Site: s}}
+	p.ManualSteps = &questions{Site: s, page: p.Page}
+	p.parts = []part{
+		p.List,
+		&creates{Site: s, quota: quota, policy: policy},
+		&clones{Site: s},
+		p.Page,
+		&events{Site: s},
+		&logs{Site: s},
+		&accessPages{Site: s},
+		&managePages{Site: s},
+		&sharing{Site: s},
+		&powerPages{Site: s},
+		&leasePages{Site: s},
+		p.ManualSteps,
 	}
+	return p
 }

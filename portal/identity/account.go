@@ -32,6 +32,8 @@ func (p *accounts) routes() []site.Route {
 	}
 }
 
+func (p *accounts) operations() []site.Operation { return nil }
+
 func (p *accounts) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	ctx := r.Context()
 	sessions, err := p.Accounts.Sessions(ctx, a, "")

@@ -31,6 +31,8 @@ func (p *tenantSettings) operations() []site.Operation {
 	}
 }
 
+func (p *tenantSettings) routes() []site.Route { return nil }
+
 func (p *tenantSettings) APIExport(ctx context.Context, _ *struct{}) (*site.Body[settings.TenantFile], error) {
 	f, err := p.TenantSettings.ExportTenant(ctx, site.Caller(ctx))
 	if err != nil {

@@ -11,16 +11,13 @@ type Service struct {
 	Attempts *attempts // to sign in that failed
 	StepUps  *stepUps
 
-	signIns        *passwordSignIn
-	providers      *providers
-	accounts       *accounts
-	factors        *factors
-	devices        *devices
-	tokens         *tokens
-	users          *users
-	groups         *groups
-	tenants        *tenants
-	tenantSettings *tenantSettings
+	parts []part
+}
+
+// part serves the pages and REST operations of a noun; either can be nil.
+type part interface {
+	routes() []site.Route
+	operations() []site.Operation
 }
 
 // New returns the service.
@@ -28,17 +25,17 @@ func New(s *site.Site) *Service {
 	tried := NewAttempts(func() time.Time { return s.Now() })
 	l := &limiter{Site: s, attempts: tried}
 	proofs := &stepUps{Site: s, limiter: l}
-	return &Service{
-		Attempts: tried, StepUps: proofs,
-		signIns:        &passwordSignIn{Site: s, limiter: l},
-		providers:      &providers{Site: s, attempts: tried, stepUps: proofs},
-		accounts:       &accounts{Site: s, limiter: l},
-		factors:        &factors{Site: s},
-		devices:        &devices{Site: s, attempts: tried},
-		tokens:         &tokens{Site: s},
-		users:          &users{Site: s},
-		groups:         &groups{Site: s},
-		tenants:        &tenants{Site: s},
-		tenantSettings: &tenantSettings{Site: s},
-	}
+	return &Service{Attempts: tried, StepUps: proofs, parts: []part{
+		&passwordSignIn{Site: s, limiter: l},
+		&providers{Site: s, attempts: tried, stepUps: proofs},
+		proofs,
+		&accounts{Site: s, limiter: l},
+		&factors{Site: s},
+		&devices{Site: s, attempts: tried},
+		&tokens{Site: s},
+		&users{Site: s},
+		&groups{Site: s},
+		&tenants{Site: s},
+		&tenantSettings{Site: s},
+	}}
 }

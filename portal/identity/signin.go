@@ -28,6 +28,8 @@ func (p *passwordSignIn) routes() []site.Route {
 	}
 }
 
+func (p *passwordSignIn) operations() []site.Operation { return nil }
+
 func (p *passwordSignIn) Ask(w http.ResponseWriter, r *http.Request) error {
 	next := site.Local(r.URL.Query().Get("next"))
 	switch _, err := p.SignedIn(r); {

@@ -78,6 +78,8 @@ func (p *providers) routes() []site.Route {
 	}
 }
 
+func (p *providers) operations() []site.Operation { return nil }
+
 func (p *providers) Start(w http.ResponseWriter, r *http.Request) error {
 	return p.sendAway(w, r, false)
 }

@@ -26,6 +26,8 @@ func (p *stepUps) routes() []site.Route {
 	}
 }
 
+func (p *stepUps) operations() []site.Operation { return nil }
+
 // SendToStepUp redirects to the step-up page, which returns afterwards. A submitted form is kept if possible, and submitted again when
 // the person confirms it.
 func (p *stepUps) SendToStepUp(w http.ResponseWriter, r *http.Request) error {

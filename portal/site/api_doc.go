@@ -22,6 +22,7 @@ import (
 	apppolicy "muster/app/policy"
 	"muster/app/schedule"
 	"muster/app/settings"
+	"muster/app/sshaccess"
 	"muster/app/template"
 	"muster/app/usage"
 	"muster/app/webhook"
@@ -265,7 +266,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[catalog.TemplateView](): {
 		"Parts": `nullable:"false"`,
 	},
-	reflect.TypeFor[cluster.Certificate](): {
+	reflect.TypeFor[sshaccess.ClusterCertificate](): {
 		"Certificate": `doc:"Content of a file such as id_ed25519-cert.pub"`,
 		"User":        `doc:"SSH user"`,
 		"Serial":      `doc:"Serial number in the audit log and in machines' logs"`,

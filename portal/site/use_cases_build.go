@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	appbuild "muster/app/build"
 	appcluster "muster/app/cluster"
+	"muster/app/sshaccess"
 )
 
 // BuildHooks manages build hooks, for admins.
@@ -42,5 +43,5 @@ type BuildCalls interface {
 	ExtendBuildBy(ctx context.Context, k appbuild.Key, by time.Duration) (appbuild.View, error)
 	BuildClusterBy(ctx context.Context, k appbuild.Key) (appcluster.View, error)
 	BuildKeyBy(ctx context.Context, k appbuild.Key) (user string, pem []byte, err error)
-	BuildCertificateBy(ctx context.Context, k appbuild.Key, publicKey string, ttl time.Duration) (appcluster.Certificate, error)
+	BuildCertificateBy(ctx context.Context, k appbuild.Key, publicKey string, ttl time.Duration) (sshaccess.ClusterCertificate, error)
 }

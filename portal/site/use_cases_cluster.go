@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/layout"
+	"muster/app/sshaccess"
 )
 
 // Clusters shows clusters.
@@ -40,7 +41,7 @@ type ClusterAccess interface {
 	// ClusterKey returns the SSH user and private key (OpenSSH PEM) of the cluster's nodes.
 	ClusterKey(ctx context.Context, a app.Actor, cluster string) (user string, pem []byte, err error)
 	// ClusterCertificate issues a short-lived SSH certificate for a public key; ttl 0 is the default.
-	ClusterCertificate(ctx context.Context, a app.Actor, cluster, publicKey string, ttl time.Duration) (appcluster.Certificate, error)
+	ClusterCertificate(ctx context.Context, a app.Actor, cluster, publicKey string, ttl time.Duration) (sshaccess.ClusterCertificate, error)
 }
 
 // Creates creates clusters, or requests approval.

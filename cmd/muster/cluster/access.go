@@ -17,6 +17,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/sshaccess"
 	"muster/cmd/muster/cli"
 	"muster/jobs/remote"
 
@@ -84,7 +85,7 @@ func publicKey(c *cli.Context, file string) (string, error) {
 }
 
 // keepCertificate writes the certificate beside its key.
-func keepCertificate(c *cli.Context, file string, cert appcluster.Certificate) error {
+func keepCertificate(c *cli.Context, file string, cert sshaccess.ClusterCertificate) error {
 	if c.JSON() {
 		return c.PrintJSON(cert)
 	}

@@ -59,7 +59,7 @@ func Portal(u *all.Services) site.UseCases {
 		Dashboard:      u.Cluster.Dashboard,
 		Deletes:        u.Cluster.Deletes,
 		Ownership:      u.Cluster.Ownership,
-		ClusterAccess:  u.Cluster.Access,
+		ClusterAccess:  u.SSHAccess,
 		Creates:        u.Cluster.Creates,
 		Specs:          u.Cluster.Specs,
 		Sharing:        u.Cluster.Sharing,

@@ -1,4 +1,4 @@
-package cluster_test
+package sshaccess_test
 
 import (
 	"strings"
@@ -27,7 +27,7 @@ func (s *signer) SignCertificate(private []byte, o app.CertificateOrder) (app.Si
 func TestClusterCertificate(t *testing.T) {
 	b := harness.New(t)
 	keys := &signer{}
-	b.Services.Cluster.Access.Keys = keys
+	b.Services.SSHAccess.Keys = keys
 	make := func(name string, lease time.Duration, status app.NodeStatus) string {
 		t.Helper()
 		n := apptest.NewCluster(app.DefaultTenant, name, 2, b.Clock.Now(), apptest.Chain(2))
@@ -60,7 +60,7 @@ func TestClusterCertificate(t *testing.T) {
 		"beyond the lease":   {short, 8 * hour, 90 * time.Minute},
 		"by the lease's end": {short, 90 * time.Minute, 90 * time.Minute},
 	} {
-		c, err := b.Services.Cluster.Access.ClusterCertificate(t.Context(), ada, tc.cluster, " ssh-ed25519 AAAA ada\n", tc.ttl)
+		c, err := b.Services.SSHAccess.ClusterCertificate(t.Context(), ada, tc.cluster, " ssh-ed25519 AAAA ada\n", tc.ttl)
 		until := b.Clock.Now().Add(tc.want).UTC().Truncate(time.Second)
 		if err != nil || !c.ValidUntil.Equal(until) || c.User != "ubuntu" || c.Certificate != "signed" || c.Serial != "9223372036854775807" {
 			t.Errorf("%s: %+v, %v; want until %s", name, c, err, until)
@@ -92,13 +92,13 @@ func TestClusterCertificate(t *testing.T) {
 		"a large key":   {ada, forever, strings.Repeat("x", 16<<10+1), hour, app.EInvalid, "public_key"},
 		"no machine":    {ada, planned, "ssh-ed25519 AAAA", hour, app.EConflict, ""},
 	} {
-		_, err := b.Services.Cluster.Access.ClusterCertificate(t.Context(), tc.actor, tc.cluster, tc.key, tc.ttl)
+		_, err := b.Services.SSHAccess.ClusterCertificate(t.Context(), tc.actor, tc.cluster, tc.key, tc.ttl)
 		if e := app.AsError(err); err == nil || e.Code != tc.code || e.Field != tc.field {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	b.Clock.Move(90 * time.Minute)
-	if _, err := b.Services.Cluster.Access.ClusterCertificate(t.Context(), ada, short, "ssh-ed25519 AAAA", hour); app.CodeOf(err) != app.EConflict {
+	if _, err := b.Services.SSHAccess.ClusterCertificate(t.Context(), ada, short, "ssh-ed25519 AAAA", hour); app.CodeOf(err) != app.EConflict {
 		t.Errorf("after the lease: %v", err)
 	}
 	if len(keys.orders) != done {

@@ -1,4 +1,4 @@
-package cluster
+package sshaccess
 
 import (
 	"context"
@@ -9,31 +9,30 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/humanize"
 )
 
-// AccessStore is what Access needs of the database.
-type AccessStore interface {
-	ClusterSecrets(ctx context.Context, tenant string, cluster string) (Secrets, error)
+// Store is what Service needs of the database.
+type Store interface {
+	ClusterSecrets(ctx context.Context, tenant string, cluster string) (cluster.Secrets, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 	AddAuditEntry(ctx context.Context, d app.AuditEntry) error
 }
 
-// AccessConfig is what Access is created from.
-type AccessConfig struct {
-	Store    AccessStore
+// Config is what Service is created from.
+type Config struct {
+	Store    Store
 	Now      func() time.Time
 	Keys     app.Keys
-	Clusters *Finder
+	Clusters *cluster.Finder
 }
 
-// Access lets people into a cluster's nodes.
-type Access struct {
-	AccessConfig
-}
+// Service lets people sign in to clusters' nodes.
+type Service struct{ Config }
 
-// NewAccess returns Access on top of their needs.
-func NewAccess(c AccessConfig) *Access { return &Access{AccessConfig: c} }
+// New returns the service.
+func New(c Config) *Service { return &Service{Config: c} }
 
 // How long a certificate for a cluster's machines may hold.
 const (
@@ -46,8 +45,8 @@ const (
 	maxPublicKey = 16 << 10
 )
 
-// Certificate lets the holder of a key into the machines of a cluster for a while.
-type Certificate struct {
+// ClusterCertificate lets the holder of a key into the machines of a cluster for a while.
+type ClusterCertificate struct {
 	Certificate string    `json:"certificate"`
 	User        string    `json:"user"`
 	ValidUntil  time.Time `json:"valid_until"`
@@ -57,50 +56,50 @@ type Certificate struct {
 // ClusterCertificate signs a public key, so that its holder gets into the cluster's machines for ttl from now, but not beyond
 // the end of the lease; 0 is defaultCertificateTime. It is for those who may change the cluster, and is in the audit log.
 // EInvalid names the field ttl or public_key; EConflict where there is no machine, or the lease is over.
-func (a *Access) ClusterCertificate(ctx context.Context, actor app.Actor, cluster, publicKey string, ttl time.Duration) (Certificate, error) {
-	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterCertificate", cluster)
+func (s *Service) ClusterCertificate(ctx context.Context, actor app.Actor, id, publicKey string, ttl time.Duration) (ClusterCertificate, error) {
+	c, err := s.Clusters.AuthorizedCluster(ctx, actor, "ClusterCertificate", id)
 	if err != nil {
-		return Certificate{}, err
+		return ClusterCertificate{}, err
 	}
 	if err := actor.MayChange("ClusterCertificate", c); err != nil {
-		return Certificate{}, err
+		return ClusterCertificate{}, err
 	}
-	now := a.Now()
+	now := s.Now()
 	until, err := certificateEnd(c, now, ttl)
 	if err != nil {
-		return Certificate{}, err
+		return ClusterCertificate{}, err
 	}
 	if publicKey = strings.TrimSpace(publicKey); publicKey == "" || len(publicKey) > maxPublicKey {
-		return Certificate{}, &app.Error{Code: app.EInvalid, Field: "public_key",
+		return ClusterCertificate{}, &app.Error{Code: app.EInvalid, Field: "public_key",
 			Message: fmt.Sprintf("A public key must have 1 to %d bytes, not %d.", maxPublicKey, len(publicKey)),
 			Hint:    "Pass the contents of a file such as ~/.ssh/id_ed25519.pub."}
 	}
-	secrets, err := a.Store.ClusterSecrets(ctx, actor.Tenant, c.ID)
+	secrets, err := s.Store.ClusterSecrets(ctx, actor.Tenant, c.ID)
 	if err != nil {
-		return Certificate{}, err
+		return ClusterCertificate{}, err
 	}
 	if len(secrets.PrivateKey) == 0 {
-		return Certificate{}, app.Errorf(app.EConflict, "Cluster %q was deleted, along with its SSH key.", c.Name)
+		return ClusterCertificate{}, app.Errorf(app.EConflict, "Cluster %q was deleted, along with its SSH key.", c.Name)
 	}
-	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
+	nodes, err := s.Store.Nodes(ctx, actor.Tenant, c.ID)
 	if err != nil {
-		return Certificate{}, err
+		return ClusterCertificate{}, err
 	}
 	users := loginUsers(nodes)
 	if len(users) == 0 {
-		return Certificate{}, &app.Error{Code: app.EConflict, Reason: "no_machine", Message: fmt.Sprintf("Cluster %q has no machine to sign in to yet.", c.Name),
+		return ClusterCertificate{}, &app.Error{Code: app.EConflict, Reason: "no_machine", Message: fmt.Sprintf("Cluster %q has no machine to sign in to yet.", c.Name),
 			Hint: "Try again when its machines are running."}
 	}
-	signed, err := a.Keys.SignCertificate(secrets.PrivateKey, app.CertificateOrder{PublicKey: publicKey,
+	signed, err := s.Keys.SignCertificate(secrets.PrivateKey, app.CertificateOrder{PublicKey: publicKey,
 		KeyID: "muster:" + actor.Tenant + "/" + actor.Name(), Principals: users, From: now.Add(-certificateSkew), Until: until})
 	if err != nil {
-		return Certificate{}, err
+		return ClusterCertificate{}, err
 	}
 	detail := fmt.Sprintf("%s, serial %d, valid until %s", signed.Fingerprint, signed.Serial, until.Format(time.RFC3339))
-	if err := a.Store.AddAuditEntry(ctx, actor.AuditEntry(now, "cluster.certificate", c.ID, detail)); err != nil {
-		return Certificate{}, err
+	if err := s.Store.AddAuditEntry(ctx, actor.AuditEntry(now, "cluster.certificate", c.ID, detail)); err != nil {
+		return ClusterCertificate{}, err
 	}
-	return Certificate{Certificate: signed.Line, User: users[0], ValidUntil: until, Serial: strconv.FormatUint(signed.Serial, 10)}, nil
+	return ClusterCertificate{Certificate: signed.Line, User: users[0], ValidUntil: until, Serial: strconv.FormatUint(signed.Serial, 10)}, nil
 }
 
 // certificateEnd returns when a certificate that is made now ends, in whole seconds as certificates have it.
@@ -142,25 +141,25 @@ func loginUsers(nodes []app.Node) []string {
 }
 
 // ClusterKey returns the user and private key that open a cluster's machines, to those who may change the cluster.
-func (a *Access) ClusterKey(ctx context.Context, actor app.Actor, cluster string) (user string, pem []byte, err error) {
-	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterKey", cluster)
+func (s *Service) ClusterKey(ctx context.Context, actor app.Actor, id string) (user string, pem []byte, err error) {
+	c, err := s.Clusters.AuthorizedCluster(ctx, actor, "ClusterKey", id)
 	if err != nil {
 		return "", nil, err
 	}
 	if err := actor.MayChange("ClusterKey", c); err != nil {
 		return "", nil, err
 	}
-	secrets, err := a.Store.ClusterSecrets(ctx, actor.Tenant, c.ID)
+	secrets, err := s.Store.ClusterSecrets(ctx, actor.Tenant, c.ID)
 	if err != nil {
 		return "", nil, err
 	}
 	if len(secrets.PrivateKey) == 0 {
 		return "", nil, app.Errorf(app.EConflict, "Cluster %q was deleted, along with its SSH key.", c.Name)
 	}
-	if err := a.Store.AddAuditEntry(ctx, actor.AuditEntry(a.Now(), "cluster.key", c.ID, "")); err != nil {
+	if err := s.Store.AddAuditEntry(ctx, actor.AuditEntry(s.Now(), "cluster.key", c.ID, "")); err != nil {
 		return "", nil, err
 	}
-	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
+	nodes, err := s.Store.Nodes(ctx, actor.Tenant, c.ID)
 	if err != nil || len(nodes) == 0 {
 		return "root", secrets.PrivateKey, err
 	}
