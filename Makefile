@@ -91,9 +91,11 @@ bench-go: ## every benchmark of every package
 screenshots: ## screenshots of every page for the docs, with Chromium: docs/screenshots and docs/screenshots.md
 	$(GO) test -tags real -count=1 -timeout 20m -run TestScreenshots ./cmd/demodata -screenshots $(CURDIR)/docs/screenshots
 
-generate: ## generate pages from their templates, and docs/openapi*.json from the API
+generate: ## generate pages from their templates, and from the code docs/*.json, docs/cli-reference.md and the lists in docs/configuration.md and docs/metrics.md
 	$(GO) generate ./portal/...
-	$(GO) test -count=1 -run TestOpenAPIIsWrittenDown ./cmd/muster -write-openapi
+	$(GO) test -count=1 -run TestSchemaFileIsFresh ./app/file/catalog -update
+	$(GO) test -count=1 -run IsWrittenDown ./cmd/muster -write-openapi -write-reference -write-configuration
+	$(GO) test -count=1 -run TestDocsListAllMetrics ./cmd/muster/observe/metrics -write-metrics
 
 # Not part of check, since a new CI machine would spend 3 minutes of CPU on compiling the linters, and 9 on a first run (with 2 cores).
 # Later runs analyze only changed packages and those that depend on them: 3 s without changes, up to 3 minutes after a change everywhere.

@@ -23,7 +23,7 @@ var writeConfiguration = flag.Bool("write-configuration", false, "regenerate doc
 const configurationFile = "../../docs/configuration.md"
 
 const (
-	beginConfiguration = "<!-- Made by: go test ./cmd/muster -run TestConfigurationIsWrittenDown -write-configuration -->\n"
+	beginConfiguration = "<!-- Made by: make generate -->\n"
 	endConfiguration   = "<!-- end of configuration -->\n"
 )
 
@@ -109,7 +109,7 @@ func TestConfigurationIsWrittenDown(t *testing.T) {
 	before, rest, begun := strings.Cut(string(b), beginConfiguration)
 	written, after, ended := strings.Cut(rest, endConfiguration)
 	if !begun || !ended {
-		t.Fatalf("%s has lost the marks of what is made from the code", configurationFile)
+		t.Fatalf("docs/configuration.md has lost one of the comments around its generated part: %s%s", beginConfiguration, endConfiguration)
 	}
 	if *writeConfiguration {
 		if err := os.WriteFile(configurationFile, []byte(before+beginConfiguration+configurationText()+endConfiguration+after), 0o644); err != nil {
@@ -118,7 +118,8 @@ func TestConfigurationIsWrittenDown(t *testing.T) {
 		return
 	}
 	if written != configurationText() {
-		t.Errorf("%s is not as the code is: go test ./cmd/muster -run TestConfigurationIsWrittenDown -write-configuration", configurationFile)
+		t.Error("docs/configuration.md doesn't list the flags of the commands, or the variables in cmd/muster/server/serve_settings.go (Environment):\n" +
+			"run make generate, or only go test ./cmd/muster -run TestConfigurationIsWrittenDown -write-configuration")
 	}
 }
 

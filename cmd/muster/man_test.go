@@ -23,7 +23,7 @@ const referenceFile = "../../docs/cli-reference.md"
 func reference(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
-	b.WriteString("# Commands\n\n<!-- Made by: go test ./cmd/muster -run TestReferenceIsWrittenDown -write-reference -->\n\n" +
+	b.WriteString("# Commands\n\n<!-- Made by: make generate -->\n\n" +
 		"Every command and flag. [cli.md](cli.md) says how to work with them; `muster man DIR` writes the same as man pages.\n")
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
@@ -62,7 +62,8 @@ func TestReferenceIsWrittenDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(is) != want {
-		t.Error("docs/cli-reference.md is not what the commands say: go test ./cmd/muster -run TestReferenceIsWrittenDown -write-reference")
+		t.Error("docs/cli-reference.md doesn't match the commands: run make generate, or only\n" +
+			"go test ./cmd/muster -run TestReferenceIsWrittenDown -write-reference")
 	}
 }
 
