@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -10,9 +11,26 @@ import (
 	"muster/app/family"
 	"muster/app/fleet"
 	"muster/app/identity"
+	"muster/app/observe"
 	"muster/app/store"
 	"muster/app/store/storetest"
 )
+
+// Every gauge of the list has a query. The server itself reads muster_redis_up.
+func TestEveryGaugeHasAQuery(t *testing.T) {
+	read := []*observe.Metric{observe.LevelQueueUp}
+	for _, g := range open(t, storetest.File(t)).QueryMetrics(true, 0) {
+		read = append(read, g.Metrics...)
+		if _, err := g.Read(t.Context()); err != nil {
+			t.Errorf("app/store/fleet/metrics_query.go: the query %q fails: %v", g.Name, err)
+		}
+	}
+	for _, m := range observe.Levels {
+		if !slices.Contains(read, m) {
+			t.Errorf("%s has no query in app/store/fleet/metrics_query.go", m.Name)
+		}
+	}
+}
 
 func TestOldestQueued(t *testing.T) { oldestQueued(t, open(t, storetest.File(t))) }
 

@@ -106,7 +106,7 @@ func TestConfigurationIsWrittenDown(t *testing.T) {
 	before, rest, begun := strings.Cut(string(b), beginConfiguration)
 	written, after, ended := strings.Cut(rest, endConfiguration)
 	if !begun || !ended {
-		t.Fatalf("%s has lost the marks of what is made from the code", configurationFile)
+		t.Fatalf("docs/configuration.md has lost one of the comments around its generated part: %s%s", beginConfiguration, endConfiguration)
 	}
 	if *write {
 		if err := os.WriteFile(configurationFile, []byte(before+beginConfiguration+configurationText()+endConfiguration+after), 0o644); err != nil {

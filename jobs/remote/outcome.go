@@ -248,14 +248,18 @@ func (r *running) kill(ctx context.Context) {
 		grace = r.conn.set.killAfter
 	}
 	// Without a lifeline nothing on the node sees to what the command has started: a child that ignores the signal, or had just been forked
-	// and lost it, survives the command.
-	if r.over(grace) && (r.lifeline || r.pid.Load() == 0) {
+	// and lost it, survives the command. The command's end may arrive before its first line has been read.
+	if r.over(grace) && r.lifeline {
 		return
 	}
 	late := time.NewTimer(r.conn.set.killAfter)
 	defer late.Stop()
 	select {
 	case <-r.started:
+	case <-r.drained:
+		if r.pid.Load() == 0 {
+			return // it never started
+		}
 	case <-r.conn.gone:
 		return
 	case <-late.C:

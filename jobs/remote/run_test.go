@@ -244,6 +244,34 @@ func TestRunCancelKills(t *testing.T) {
 	}
 }
 
+// The command may end before its first line, which has the process ID, has been read. Its group is killed anyway.
+func TestRunCancelKillsBeforeTheFirstLineIsRead(t *testing.T) {
+	t.Parallel()
+	s := remotetest.Start(t, remotetest.Options{Line: func(l string) string { return "echo noise >&2; " + l }})
+	c := dialWith(t, s.Target(), remote.Limits{KillAfter: hangs})
+	file, read := tempFile(&s.Node, "pids"), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.Run(ctx, family.Command{
+			Line:  "echo $$ >>" + file + `; sh -c 'trap "" TERM HUP; echo $$ >>` + file + "; sleep 1000; true' >/dev/null 2>&1 & sleep 1000; true",
+			Stdin: iotaReader("x"),
+		}, func(_ app.Stream, l string) {
+			if l == "noise" {
+				<-read
+			}
+		})
+		done <- err
+	}()
+	eventually(t, "two processes", func() bool { return len(pidsIn(file)) == 2 })
+	cancel()
+	eventually(t, "the command ends", func() bool { return !running(pidsIn(file)[0]) })
+	time.Sleep(500 * time.Millisecond) // time enough to give up on the rest of the group; without it the test proves less, but doesn't fail
+	close(read)
+	wantCode(t, <-done, app.ECancelled)
+	eventually(t, "the rest of the group ends", func() bool { return !running(pidsIn(file)[1]) })
+}
+
 func TestRunDeadline(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, _ *remotetest.Node, c *remote.Conn) {

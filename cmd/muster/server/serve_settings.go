@@ -19,7 +19,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Environment lists the variables that a server reads, besides those named in catalogs. Values of secrets are never shown.
+// Environment lists the variables that a server reads, besides those named in catalogs, for docs/configuration.md and `muster server settings`.
+// Listing one doesn't read it: that's done beside its flag, as in security_contact.go. Values of secrets are never shown.
 var Environment = []struct {
 	Name   string
 	Secret bool

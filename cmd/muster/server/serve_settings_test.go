@@ -2,8 +2,11 @@ package server
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 
 	"muster/app/fleet"
 	"muster/cmd/muster/cli"
@@ -52,4 +55,23 @@ func TestSettingsHoldNoSecret(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
+}
+
+// TestEnvironmentAndFlagsAgree: the help of a flag names its variable, as in "(default $MUSTER_TRUSTED_PROXIES)", and Environment lists both.
+func TestEnvironmentAndFlagsAgree(t *testing.T) {
+	listed := map[string]string{} // variable by flag
+	for _, e := range Environment {
+		if e.Flag != "" {
+			listed[e.Flag] = e.Name
+		}
+	}
+	ServeCommand(&cli.Context{}).Flags().VisitAll(func(f *pflag.Flag) {
+		named := ""
+		if m := regexp.MustCompile(`\(default \$([A-Z_]+)`).FindStringSubmatch(f.Usage); m != nil {
+			named = m[1]
+		}
+		if listed[f.Name] != named {
+			t.Errorf("--%s: its help says (default $%s), but Environment in serve_settings.go lists %q for it", f.Name, named, listed[f.Name])
+		}
+	})
 }

@@ -54,7 +54,7 @@ func TestDocsListAllMetrics(t *testing.T) {
 	}
 	from, to := bytes.Index(page, []byte(begin)), bytes.Index(page, []byte(end))
 	if from < 0 || to < from {
-		t.Fatalf("%s has no place for the list", docs)
+		t.Fatalf("docs/metrics.md has lost one of the comments around the list of metrics: %s%s", begin, end)
 	}
 	fresh := string(page[:from]) + list.String() + string(page[to+len(end):])
 	if *write {
@@ -86,15 +86,15 @@ func TestDashboardsAndAlertsNameWhatIsShown(t *testing.T) {
 		t.Helper()
 		names := named.FindAllString(expr, -1)
 		if len(names) == 0 {
-			t.Errorf("%s asks for nothing: %s", where, expr)
+			t.Errorf("%s uses no metric: %s", where, expr)
 		}
 		for _, n := range names {
 			if !known[n] {
-				t.Errorf("%s asks for %s, which nothing shows", where, n)
+				t.Errorf("%s uses %s, which isn't in app/observe/meter_list.go", where, n)
 			}
 		}
 		if strings.Count(expr, "(") != strings.Count(expr, ")") || strings.Count(expr, "{") != strings.Count(expr, "}") {
-			t.Errorf("%s: brackets do not fit: %s", where, expr)
+			t.Errorf("%s: unbalanced brackets: %s", where, expr)
 		}
 	}
 	var rules struct {
@@ -118,9 +118,9 @@ func TestDashboardsAndAlertsNameWhatIsShown(t *testing.T) {
 	for _, g := range rules.Groups {
 		for _, r := range g.Rules {
 			n++
-			check("alert "+r.Alert, r.Expr)
+			check("deploy/prometheus/rules.yml: alert "+r.Alert, r.Expr)
 			if r.Alert == "" || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
-				t.Errorf("alert %s does not say how bad it is, or what to do", r.Alert)
+				t.Errorf("deploy/prometheus/rules.yml: alert %s needs a severity, a summary and a description", r.Alert)
 			}
 		}
 	}
@@ -144,11 +144,11 @@ func TestDashboardsAndAlertsNameWhatIsShown(t *testing.T) {
 	seen := map[int]bool{}
 	for _, p := range board.Panels {
 		if seen[p.ID] || len(p.Targets) == 0 {
-			t.Errorf("panel %q has no question, or the number of another", p.Title)
+			t.Errorf("deploy/grafana/muster.json: panel %q has no expression, or the ID %d of another panel", p.Title, p.ID)
 		}
 		seen[p.ID] = true
 		for _, q := range p.Targets {
-			check("panel "+p.Title, q.Expr)
+			check("deploy/grafana/muster.json: panel "+p.Title, q.Expr)
 		}
 	}
 	if len(board.Panels) == 0 {

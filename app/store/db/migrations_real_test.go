@@ -13,7 +13,7 @@ import (
 	"muster/migrations"
 )
 
-func TestPostgresRenamedTablesKeepTheirRows(t *testing.T) {
+func TestPostgresMigrationsUpAndDown(t *testing.T) {
 	p, err := apptest.StartPostgres()
 	if err != nil {
 		t.Fatal(err)
@@ -28,13 +28,13 @@ func TestPostgresRenamedTablesKeepTheirRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	renames(t, p.URL("before"), p.URL("restored"), func(ctx context.Context) error {
+	upAndDown(t, p.URL("before"), p.URL("restored"), func(ctx context.Context, number int64) error {
 		config, err := postgresConfig(p.URL("restored"))
 		if err != nil {
 			return err
 		}
 		db := stdlib.OpenDB(*config)
 		defer db.Close()
-		return downTo(ctx, goose.DialectPostgres, db, postgresMigrations{migrations.FS}, renamed-1)
+		return downTo(ctx, goose.DialectPostgres, db, postgresMigrations{migrations.FS}, number)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,14 +84,29 @@ func aRow(table Table) []any {
 	return row
 }
 
-// renames restores a backup from before migration 63, which has a row in each table, into where; the migration runs after that. Then it is taken back.
-// Before is an empty database.
-func renames(t *testing.T, before, where string, down func(context.Context) error) {
+// without returns the lines that another list doesn't have.
+func without(lines, others []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return slices.Contains(others, l) }), "\n")
+}
+
+// upAndDown restores a backup from before migration 63, which has a row in each table, into where; the migration runs after that. Then it is taken back.
+// Before is an empty database. All later migrations run too, on a row in each table, and are taken back one by one.
+func upAndDown(t *testing.T, before, where string, downTo func(ctx context.Context, number int64) error) {
 	const old = renamed - 1
 	if err := runMigrations(t.Context(), before, old); err != nil {
 		t.Fatal(err)
 	}
 	tables, _, was := readAt(t, before)
+	namesAt := map[int64][]string{}
+	for _, m := range Migrations() {
+		if m.Number < renamed {
+			continue
+		}
+		if err := runMigrations(t.Context(), before, m.Number); err != nil {
+			t.Fatal(err)
+		}
+		_, _, namesAt[m.Number] = readAt(t, before)
+	}
 	out, err := Restore(t.Context(), where, Restored{Migration: old, Tables: tables, Now: time.Now(), Lease: time.Hour, Load: func(put func(string, []any) error) error {
 		for _, table := range tables {
 			if err := put(table.Name, aRow(table)); err != nil {
@@ -101,6 +117,16 @@ func renames(t *testing.T, before, where string, down func(context.Context) erro
 	}})
 	if err != nil || out.Rows != len(tables) || out.Migrated[0].Number != renamed {
 		t.Fatalf("%+v, %v", out, err)
+	}
+	for i := len(out.Migrated) - 2; i >= 0; i-- {
+		undone, to := out.Migrated[i+1], out.Migrated[i].Number
+		if err := downTo(t.Context(), to); err != nil {
+			t.Fatalf("migrations/%05d_%s.sql: its part after \"-- +goose Down\" fails: %v", undone.Number, undone.Name, err)
+		}
+		if _, _, names := readAt(t, where); !slices.Equal(names, namesAt[to]) {
+			t.Fatalf("migrations/%05d_%s.sql: its part after \"-- +goose Down\" doesn't undo all of the part before it. New:\n%s\nMissing:\n%s",
+				undone.Number, undone.Name, without(names, namesAt[to]), without(namesAt[to], names))
+		}
 	}
 	now, rows, _ := readAt(t, where)
 	if len(now) != len(tables) {
@@ -127,7 +153,7 @@ func renames(t *testing.T, before, where string, down func(context.Context) erro
 			t.Errorf("%s: %q, %v; want %q", query, got, err, want)
 		}
 	}
-	if err := down(t.Context()); err != nil {
+	if err := downTo(t.Context(), old); err != nil {
 		t.Fatal(err)
 	}
 	back, again, is := readAt(t, where)
@@ -135,7 +161,7 @@ func renames(t *testing.T, before, where string, down func(context.Context) erro
 		t.Errorf("the tables are\n%v\nwant\n%v", back, tables)
 	}
 	if !reflect.DeepEqual(is, was) {
-		t.Errorf("the names are\n%s\nwant\n%s", strings.Join(is, "\n"), strings.Join(was, "\n"))
+		t.Errorf("new names:\n%s\nmissing:\n%s", without(is, was), without(was, is))
 	}
 	count := func(rows map[string][]string) map[string]int {
 		all := map[string]int{}
@@ -153,15 +179,16 @@ func renames(t *testing.T, before, where string, down func(context.Context) erro
 	}
 }
 
-func TestRenamedTablesKeepTheirRows(t *testing.T) {
+// TestMigrationsUpAndDown restores an old backup, and takes the migrations since back.
+func TestMigrationsUpAndDown(t *testing.T) {
 	where := filepath.Join(t.TempDir(), "muster.db")
-	renames(t, filepath.Join(t.TempDir(), "before.db"), where, func(ctx context.Context) error {
+	upAndDown(t, filepath.Join(t.TempDir(), "before.db"), where, func(ctx context.Context, number int64) error {
 		db, err := sql.Open("sqlite", dsn(where))
 		if err != nil {
 			return err
 		}
 		defer db.Close()
-		return downTo(ctx, goose.DialectSQLite3, db, migrations.FS, renamed-1)
+		return downTo(ctx, goose.DialectSQLite3, db, migrations.FS, number)
 	})
 }
 
