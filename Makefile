@@ -31,10 +31,10 @@ TEST = $(if $(CI),GO="$(GO)" $(GO) run ./cmd/retest,$(GO) test) -vet=off -ldflag
 REAL_MUSTER := ^(TestRealRedisFlushedInTheMiddleOfACreate|TestRealPostgresServersKilledOneAfterTheOther|TestRealOwnerVisitsANode|TestBrowserStory|TestRealTemplateRedis|TestRealOpenAPILintsClean|TestRealFiles)$$
 REAL_OTHERS := ^(TestPostgres|TestPostgresServersShareTheWork|TestPostgresBackup|TestShellcheckFindsNothing|TestRealMachines)$$
 
-.PHONY: help build demo dev dev-clean pages test test-real test-all lint check-size check-deploy chaos bench bench-go screenshots generate check clean
+.PHONY: help build demo dev dev-clean pages test test-real test-all lint check-size check-deploy release release-snapshot check-release release-tools chaos bench bench-go screenshots generate check clean
 
 # See deploy/build/memory.sh. An empty one is Go's default.
-dev dev-clean test test-real test-all lint check: export GOGC := $(shell deploy/build/memory.sh)
+dev dev-clean test test-real test-all lint check release-tools release-snapshot: export GOGC := $(shell deploy/build/memory.sh)
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target about; do printf '%-14s %s\n' "$$target" "$$about"; done
@@ -72,7 +72,7 @@ test-all: build check lint ## everything, in full and with the race detector: al
 	$(TEST) $(RACING) -tags real -timeout 60m ./...
 	$(TEST) -tags small -short ./app/store/blob ./app/store/kms ./providers
 	$(TEST) -tags small -short -run Small ./app/store
-	$(MAKE) demo ONCE=1 check-size check-deploy
+	$(MAKE) demo ONCE=1 check-size check-deploy check-release
 	$(MAKE) chaos ROUNDS=100 SANDBOX_ROUNDS=10 MANY_ROUNDS=10
 
 # In bytes, for Linux on amd64. A change that needs more raises a limit, and explains it in docs/dependencies.md.
@@ -85,6 +85,19 @@ check-size: ## check the size of the binaries of make build and make demo
 
 check-deploy: build ## check the files of deploy with their tools: Compose, Helm, Kubernetes, nginx, systemd
 	cd deploy/check && MUSTER=$(CURDIR)/bin/muster $(GO) test -count=1 ./...
+
+# GoReleaser and the tool that writes SBOMs, pinned in deploy/release/go.mod.
+release-tools:
+	@cd deploy/release && $(GO) build -o $(CURDIR)/bin/tools/ -ldflags "-s -w" tool
+
+release: release-tools ## build, sign and publish the tagged commit; run by .github/workflows/release.yml, see docs/releasing.md
+	PATH="$(CURDIR)/bin/tools:$$PATH" goreleaser release --clean
+
+release-snapshot: release-tools ## build everything that a release publishes in bin/release, unsigned and unpublished; images need Docker with buildx
+	PATH="$(CURDIR)/bin/tools:$$PATH" deploy/release/snapshot.sh
+
+check-release: release-snapshot ## check bin/release: start programs, unpack archives and packages, verify checksums; part of test-all
+	cd deploy/check && RELEASE=$(CURDIR)/bin/release $(GO) test -count=1 -tags release -timeout 20m -run TestRelease ./...
 
 chaos: ## kills, freezes and lost responses from a seed, checking that nothing is lost; RACE=1 uses a binary with the race detector
 	@mkdir -p bin

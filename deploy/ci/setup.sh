@@ -55,6 +55,10 @@ need sqlite3 sqlite3
 need jq jq
 need unzip unzip
 need groff groff-base
+# They read the packages of a release.
+need rpm2cpio rpm2cpio
+need cpio cpio
+need ruby ruby
 # An engine that tests of the docker provider and automator start themselves. Newer releases have its command line in a separate package.
 need dockerd docker.io
 ! apt-cache show docker-cli >/dev/null 2>&1 || need docker docker-cli
@@ -76,6 +80,6 @@ fi
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || { echo "still missing: postgresql" >&2; exit 1; }
 # axe-core checks the portal's pages.
 [ deploy/ci/tools/node_modules/.package-lock.json -nt deploy/ci/tools/package-lock.json ] || npm ci --prefix deploy/ci/tools --no-audit --no-fund --silent
-for tool in sshd ssh redis-server chromium unshare ip python3 sudo haproxy nginx etcd etcdctl redis-sentinel rabbitmqctl mariadbd rsync java apache2 memcached slurmctld slurmd munged nft chronyd wg wireguard-go ping shellcheck puppet ansible-playbook dockerd docker iptables promtool sqlite3 jq unzip groff; do
+for tool in sshd ssh redis-server chromium unshare ip python3 sudo haproxy nginx etcd etcdctl redis-sentinel rabbitmqctl mariadbd rsync java apache2 memcached slurmctld slurmd munged nft chronyd wg wireguard-go ping shellcheck puppet ansible-playbook dockerd docker iptables promtool sqlite3 jq unzip groff rpm2cpio cpio ruby; do
   command -v "$tool" >/dev/null 2>&1 || [ -x "/usr/sbin/$tool" ] || { echo "still missing: $tool" >&2; exit 1; }
 done
