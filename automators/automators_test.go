@@ -26,7 +26,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Every field says who may set it: see app.Field.
+// Every field says who may set it: see family.Field.
 func TestEveryFieldSaysWhoMaySetIt(t *testing.T) {
 	for _, d := range automators.Descriptors() {
 		for _, f := range d.Fields {
