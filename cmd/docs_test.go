@@ -161,7 +161,7 @@ func TestLinksInDocsResolve(t *testing.T) {
 	}
 }
 
-// Every page of docs is in the index, which the README leads to.
+// Every page of docs is in the index, which the README leads to, or in the page that its folder is named after: docs/providers.md leads to all of docs/providers.
 func TestEveryPageIsInTheIndex(t *testing.T) {
 	all := pages(t)
 	leads := func(from, to string) bool {
@@ -174,8 +174,8 @@ func TestEveryPageIsInTheIndex(t *testing.T) {
 		t.Errorf("README.md does not lead to %s", docsIndex)
 	}
 	for p := range all {
-		if strings.HasPrefix(p, "docs/") && p != docsIndex && !leads(docsIndex, p) {
-			t.Errorf("%s does not lead to %s", docsIndex, p)
+		if folder := path.Dir(p) + ".md"; strings.HasPrefix(p, "docs/") && p != docsIndex && !leads(docsIndex, p) && !leads(folder, p) {
+			t.Errorf("neither %s nor %s links to %s: add a row", docsIndex, folder, p)
 		}
 	}
 }
@@ -290,7 +290,7 @@ func TestPathsInPagesExist(t *testing.T) {
 		}
 		for _, m := range placeOfName.FindAllStringSubmatch(text, -1) {
 			if source, err := os.ReadFile(filepath.Join(root, m[2])); err != nil || !regexp.MustCompile(`\b`+m[1]+`\b`).Match(source) {
-				t.Errorf("%s: there is no %s in %s", p, m[1], m[2])
+				t.Errorf("%s: there is no %s in %s, a path from the root of the module", p, m[1], m[2])
 			}
 		}
 	}
