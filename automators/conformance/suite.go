@@ -374,7 +374,7 @@ func (s onNode) lost(t TB) {
 	_ = s.sh.Close()
 	within(t, done, app.ETransient)
 	if err := s.New().Bootstrap(t.Context(), s.sh, s.context(), nil); app.CodeOf(err) != app.ETransient {
-		t.Errorf("bootstrap without a connection: got %v, want code %s", err, app.ETransient)
+		t.Errorf("bootstrap without a connection: got %v, want code %s: Bootstrap must run a command on the node, even if there is nothing to install", err, app.ETransient)
 	}
 }
 
