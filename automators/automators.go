@@ -85,7 +85,7 @@ func New(name string) (family.Automator, error) {
 	return make(), nil
 }
 
-// DryRuns reports whether a member can say what it would change; see app.DryRunner.
+// DryRuns reports whether a member can say what it would change; see family.DryRunner.
 func DryRuns(name string) bool {
 	a, err := New(name)
 	if err != nil {

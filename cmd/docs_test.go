@@ -161,7 +161,7 @@ func TestLinksInDocsResolve(t *testing.T) {
 	}
 }
 
-// Every page of docs is in the index, which the README leads to, or in the README of its folder if that is in the index.
+// Every page of docs is in the index, which the README leads to, or in the page of its folder: docs/providers.md, docs/decisions/README.md.
 func TestEveryPageIsInTheIndex(t *testing.T) {
 	all := pages(t)
 	leads := func(from, to string) bool {
@@ -174,9 +174,11 @@ func TestEveryPageIsInTheIndex(t *testing.T) {
 		t.Errorf("README.md does not lead to %s", docsIndex)
 	}
 	for p := range all {
-		folder := path.Join(path.Dir(p), "README.md")
-		if strings.HasPrefix(p, "docs/") && p != docsIndex && !leads(docsIndex, p) && !(leads(docsIndex, folder) && leads(folder, p)) {
-			t.Errorf("%s does not lead to %s", docsIndex, p)
+		byFolder := slices.ContainsFunc([]string{path.Dir(p) + ".md", path.Join(path.Dir(p), "README.md")}, func(page string) bool {
+			return leads(docsIndex, page) && leads(page, p)
+		})
+		if strings.HasPrefix(p, "docs/") && p != docsIndex && !leads(docsIndex, p) && !byFolder {
+			t.Errorf("neither %s nor the page of its folder links to %s: add a row", docsIndex, p)
 		}
 	}
 }
@@ -291,7 +293,7 @@ func TestPathsInPagesExist(t *testing.T) {
 		}
 		for _, m := range placeOfName.FindAllStringSubmatch(text, -1) {
 			if source, err := os.ReadFile(filepath.Join(root, m[2])); err != nil || !regexp.MustCompile(`\b`+m[1]+`\b`).Match(source) {
-				t.Errorf("%s: there is no %s in %s", p, m[1], m[2])
+				t.Errorf("%s: there is no %s in %s, a path from the root of the module", p, m[1], m[2])
 			}
 		}
 	}

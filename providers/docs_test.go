@@ -2,7 +2,9 @@ package providers
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +17,7 @@ func TestProvidersAreDocumented(t *testing.T) {
 		t.Helper()
 		b, err := os.ReadFile("../docs/" + name)
 		if err != nil {
-			t.Fatal(err)
+			t.Errorf("docs/%s can't be read: %v: write it like docs/providers/joyent.md", name, err)
 		}
 		return string(b)
 	}
@@ -23,19 +25,49 @@ func TestProvidersAreDocumented(t *testing.T) {
 	for name, m := range registry {
 		file := "providers/" + name + ".md"
 		if !strings.Contains(family, "\n| [`"+name+"`]("+file+") |") {
-			t.Errorf("docs/providers.md has no row for %s", name)
+			t.Errorf("docs/providers.md doesn't name %s: add the row | [`%s`](%s) | its machines |", name, name, file)
 		}
 		page := read(file)
+		if page == "" {
+			continue
+		}
 		if !strings.Contains(page, "type `"+name+"`") {
-			t.Errorf("docs/%s does not say which type it is about", file)
+			t.Errorf("docs/%s doesn't say which type it's about: begin with Provider type `%s`", file, name)
 		}
 		for _, f := range slices.Concat(m.Descriptor.Fields, m.Descriptor.FlavorFields, m.Descriptor.ImageFields) {
 			if !strings.Contains(page, "`"+f.Name+"`") {
-				t.Errorf("docs/%s says nothing of the field %s", file, f.Name)
+				t.Errorf("docs/%s doesn't describe the setting `%s`: add a row", file, f.Name)
 			}
 			if f.Secret && !saysSecret(page, f) {
-				t.Errorf("docs/%s does not say that %s is secret", file, f.Name)
+				t.Errorf("docs/%s doesn't say that %s is secret: add the word to its row", file, f.Name)
 			}
+		}
+	}
+}
+
+// Every folder with a descriptor is a member that can be chosen, in a full build and by name in a small one.
+func TestEveryFolderIsRegistered(t *testing.T) {
+	files, err := filepath.Glob("*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Dir(file)
+		if _, ok := registry[name]; !ok && !slices.Contains(LeftOut, name) && strings.Contains(string(b), "\nvar Descriptor = ") {
+			t.Errorf("providers/%s isn't in the list: add it to registry in providers.go, or with an SDK to registry_large.go", name)
+		}
+	}
+	small, err := os.ReadFile("registry_small.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range largeRegistry {
+		if !strings.Contains(string(small), strconv.Quote(name)) {
+			t.Errorf("registry_small.go doesn't name %s, which is in registry_large.go: add it to LeftOut", name)
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 
 // Env is what a provider may know of the process that it runs in.
 type Env struct {
-	Installation string         // value of app.TagInstallation: machines with another are not ours
+	Installation string         // value of family.TagInstallation: machines with another are not ours
 	DataDir      string         // a directory for this provider alone; made when it is needed
 	Logger       *slog.Logger   // nil means no logging
 	Budget       Budget         // shares the account's calls with the rest of Muster; nil means no limit
@@ -136,7 +136,7 @@ func RateOf(spec template.ProviderSpec) template.Rate {
 }
 
 // Open checks the spec, opens the account and wraps it: see the package comment. The caller closes what it got when
-// it is an app.ProviderCloser; machines outlive that. EInvalid for a spec that Check refuses or an env without
+// it is a family.ProviderCloser; machines outlive that. EInvalid for a spec that Check refuses or an env without
 // an installation.
 func Open(ctx context.Context, spec template.ProviderSpec, env Env) (family.Provider, error) {
 	if err := Check(spec); err != nil {

@@ -41,7 +41,7 @@ func TestProvidersAreDescribed(t *testing.T) {
 	for _, name := range Names() {
 		d := registry[name].Descriptor
 		if d.Name != name || d.Description == "" || registry[name].Constructor == nil {
-			t.Errorf("%s: %+v", name, d)
+			t.Errorf("%s: its registration lacks a constructor, or its descriptor a description or this name: %+v", name, d)
 		}
 		for _, f := range slices.Concat(d.Fields, d.FlavorFields, d.ImageFields) {
 			if f.Name == "" || f.Label == "" || !slices.Contains(family.FieldTypes, f.Type) || (f.Type == family.FieldChoice) != (len(f.Options) > 0) || f.Check(f.Default) != nil {

@@ -41,8 +41,10 @@ type gate struct {
 func newGate(t testing.TB) *gate {
 	g := &gate{Harness: harness.New(t), hooks: map[string]build.BuildHook{}}
 	understand(g.Services)
-	if len(g.Services.Build.Hooks.BuildSystems()) != len(senders) {
-		t.Fatalf("%d build systems, %d senders", len(g.Services.Build.Hooks.BuildSystems()), len(senders))
+	for _, s := range g.Services.Build.Hooks.BuildSystems() {
+		if _, ok := senders[s.Name]; !ok {
+			t.Fatalf("no one signs as %s: add it to senders, with the scheme and a secret of its own test", s.Name)
+		}
 	}
 	owner, queue := "ada", 1000
 	rules := []build.Rule{

@@ -17,7 +17,7 @@ type Automator interface {
 	Descriptor() Descriptor
 	// Check validates the fields of an action when a catalog is read. The error is EInvalid with Field set.
 	Check(fields map[string]string) error
-	// Bootstrap prepares a node once for this tool.
+	// Bootstrap prepares a node once for this tool. It runs at least one command there, and so fails on a node that doesn't answer.
 	Bootstrap(ctx context.Context, sh Shell, n NodeContext, out Output) error
 	// Run carries out one service action. A tool that ran and failed is EScript, with its exit code in the message.
 	Run(ctx context.Context, sh Shell, call ServiceCall, out Output) error

@@ -89,7 +89,7 @@ type ImageOffer struct {
 // they are missing, under the cluster's tags or a name that holds them; anyone who manages the account removes them when no machine of the
 // cluster is left. Without it, nothing of the kind is made.
 type Sharer interface {
-	// Shared lists those that carry all of the tags (of which it knows app.TagInstallation and app.TagCluster).
+	// Shared lists those that carry all of the tags (of which it knows family.TagInstallation and family.TagCluster).
 	Shared(ctx context.Context, tags map[string]string) ([]SharedThing, error)
 	// DeleteShared removes one. An absent one is success; one that is still used is ETransient.
 	DeleteShared(ctx context.Context, id string) error

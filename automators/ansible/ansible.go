@@ -21,7 +21,7 @@ var _ family.DryRunner = Ansible{}
 // New returns the automator.
 func New() Ansible { return Ansible{} }
 
-// Descriptor carries out app.Automator.
+// Descriptor carries out family.Automator.
 func (Ansible) Descriptor() family.Descriptor {
 	return family.Descriptor{
 		Name:        name,
@@ -50,7 +50,7 @@ var software = node.Software{
 	APT: []string{"ansible-core", "ansible"}, RPM: []string{"ansible-core", "ansible"}, Zypper: []string{"ansible-core", "ansible"},
 }
 
-// Bootstrap carries out app.Automator: it installs Ansible where it is absent.
+// Bootstrap carries out family.Automator: it installs Ansible where it is absent.
 func (Ansible) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContext, out family.Output) error {
 	if err := node.Install(ctx, sh, n, software, out); err != nil {
 		return fmt.Errorf("ansible: %w", err)
@@ -61,7 +61,7 @@ func (Ansible) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeCont
 // Tools are the programs that the node needs besides Ansible, which Bootstrap sees to.
 func (Ansible) Tools() []string { return []string{"cat", "head", "id", "ln", "mkdir", "rm", "sh"} }
 
-// Run carries out app.Automator.
+// Run carries out family.Automator.
 func (a Ansible) Run(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	if _, err := a.play(ctx, sh, call, false, out); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (a Ansible) Run(ctx context.Context, sh family.Shell, call family.ServiceCa
 	return nil
 }
 
-// DryRun carries out app.DryRunner, by --check. What a task runs as a command is not known beforehand, so it isn't reported; tasks that say
+// DryRun carries out family.DryRunner, by --check. What a task runs as a command is not known beforehand, so it isn't reported; tasks that say
 // check_mode: false themselves are done even so.
 func (a Ansible) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (family.Changes, error) {
 	runOutput, err := a.play(ctx, sh, call, true, out)

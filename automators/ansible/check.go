@@ -18,7 +18,7 @@ var (
 
 func quoted(s string) string { return strconv.Quote(s) }
 
-// Check carries out app.Automator.
+// Check carries out family.Automator.
 func (Ansible) Check(fields map[string]string) error {
 	no := func(field, reason, message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Reason: reason, Field: field, Message: message, Hint: hint}

@@ -5,5 +5,5 @@
 // Playbook, inventory, variables and all that Ansible writes for itself are in a directory that root alone can read and that is gone when the run has
 // ended. Nothing of the node's own Ansible configuration is read, and modules do not write their arguments to the node's log.
 //
-// Errors: a run that failed is EScript with its exit code in words and the task that failed; the rest is EInvalid, or what the app.Shell says.
+// Errors: a run that failed is EScript with its exit code in words and the task that failed; the rest is EInvalid, or what the family.Shell says.
 package ansible

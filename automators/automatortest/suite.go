@@ -27,7 +27,7 @@ type Member struct {
 	// In the values of all fields, and of WantFacts: {home} is the directory of the node in which an action may leave files.
 
 	// Changes are the fields of an action that changes something on a node that it has not seen, and nothing the second time; for an
-	// app.DryRunner. ChangesSay are parts of what its dry run tells, each of another line.
+	// family.DryRunner. ChangesSay are parts of what its dry run tells, each of another line.
 	Changes    map[string]string
 	ChangesSay []string
 	// Facts are the fields of an action that finds something out, and WantFacts is what that is. nil where the tool has no such thing.

@@ -91,7 +91,7 @@ func (c Chef) software() node.Software {
 	return s
 }
 
-// Bootstrap carries out app.Automator: it looks for Chef or Cinc, and gets it where it is not there: by a package that the admin has named, or by the
+// Bootstrap carries out family.Automator: it looks for Chef or Cinc, and gets it where it is not there: by a package that the admin has named, or by the
 // one of the
 // distribution. It runs nothing that it has fetched and not checked.
 func (c Chef) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContext, out family.Output) error {

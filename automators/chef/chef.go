@@ -32,7 +32,7 @@ var _ family.DryRunner = Chef{}
 // New returns the automator. Packages are those of Chef or Cinc that nodes may get where their distribution has none: see ParsePackage.
 func New(packages ...Package) Chef { return Chef{packages} }
 
-// Descriptor carries out app.Automator.
+// Descriptor carries out family.Automator.
 func (Chef) Descriptor() family.Descriptor {
 	return family.Descriptor{
 		Name:        Name,
@@ -52,7 +52,7 @@ func (Chef) Descriptor() family.Descriptor {
 	}
 }
 
-// Check carries out app.Automator.
+// Check carries out family.Automator.
 func (Chef) Check(fields map[string]string) error {
 	if _, err := readRunList(macro.ReplaceAllString(fields["run_list"], "x")); err != nil {
 		return err
@@ -60,12 +60,12 @@ func (Chef) Check(fields map[string]string) error {
 	return checkAttributes(fields["json_attributes"])
 }
 
-// Run carries out app.Automator.
+// Run carries out family.Automator.
 func (c Chef) Run(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	return c.converge(ctx, sh, call, false, out)
 }
 
-// DryRun carries out app.DryRunner, by Chef's --why-run. What a resource would do depends on those before it, which did nothing: it is Chef's best guess.
+// DryRun carries out family.DryRunner, by Chef's --why-run. What a resource would do depends on those before it, which did nothing: it is Chef's best guess.
 func (c Chef) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (family.Changes, error) {
 	var found wouldBe
 	err := c.converge(ctx, sh, call, true, found.watch(out))

@@ -19,12 +19,12 @@ func (s onNode) dryRun(t TB) {
 	d, ok := s.New().(family.DryRunner)
 	if !ok {
 		if s.Changes != nil {
-			t.Error("not an app.DryRunner")
+			t.Error("not a family.DryRunner")
 		}
 		t.Skip("doesn't support dry runs")
 	}
 	if s.Changes == nil {
-		t.Fatal("an app.DryRunner needs Changes")
+		t.Fatal("a family.DryRunner needs Changes")
 	}
 	call := s.call("dry", s.Changes)
 	call.Tell = func(facts map[string]string) { t.Errorf("dry run reports facts: %q", facts) }

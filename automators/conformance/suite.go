@@ -35,7 +35,7 @@ type Member struct {
 	// In the values of all fields, and of WantFacts: {home} is the directory of the node in which an action may leave files.
 
 	// Changes are the fields of an action that changes something on a node that it has not seen, and nothing the second time; for an
-	// app.DryRunner. ChangesSay are parts of what its dry run tells, each of another line; nil: whatever it tells.
+	// family.DryRunner. ChangesSay are parts of what its dry run tells, each of another line; nil: whatever it tells.
 	Changes    map[string]string
 	ChangesSay []string
 	// Facts are the fields of an action that finds something out, and WantFacts is what that is. nil where the tool has no such thing.
@@ -91,7 +91,7 @@ func Run[S T[S]](t S, m Member, n Node) {
 // plain is a shell that never asks for root.
 type plain struct{ family.Shell }
 
-// Run carries out app.Shell.
+// Run carries out family.Shell.
 func (p plain) Run(ctx context.Context, c family.Command, out family.Output) (int, error) {
 	c.Sudo = false
 	return p.Shell.Run(ctx, c, out)
@@ -374,7 +374,7 @@ func (s onNode) lost(t TB) {
 	_ = s.sh.Close()
 	within(t, done, app.ETransient)
 	if err := s.New().Bootstrap(t.Context(), s.sh, s.context(), nil); app.CodeOf(err) != app.ETransient {
-		t.Errorf("bootstrap without a connection: got %v, want code %s", err, app.ETransient)
+		t.Errorf("bootstrap without a connection: got %v, want code %s: Bootstrap must run a command on the node, even if there is nothing to install", err, app.ETransient)
 	}
 }
 

@@ -32,7 +32,7 @@ sleep 0.2 2>/dev/null || { sleep 1; muster_left=$((muster_left - 4)); }
 done
 `
 
-// Bootstrap carries out app.Automator: it looks for an engine that answers, and gets and starts one where there is none.
+// Bootstrap carries out family.Automator: it looks for an engine that answers, and gets and starts one where there is none.
 func (Docker) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContext, out family.Output) error {
 	if err := node.Install(ctx, sh, n, software, out); err != nil {
 		return fmt.Errorf("docker: %w", err)

@@ -8,5 +8,5 @@
 // they are there.
 //
 // Errors: an action that failed is EScript with its exit code, and the container's own last line where it ended at once; the rest is EInvalid, or
-// what the app.Shell says.
+// what the family.Shell says.
 package docker

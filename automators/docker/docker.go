@@ -23,7 +23,7 @@ var _ family.DryRunner = Docker{}
 // New returns the automator.
 func New() Docker { return Docker{} }
 
-// Descriptor carries out app.Automator.
+// Descriptor carries out family.Automator.
 func (Docker) Descriptor() family.Descriptor {
 	return family.Descriptor{
 		Name:        Name,
@@ -49,7 +49,7 @@ func (Docker) Descriptor() family.Descriptor {
 	}
 }
 
-// Check carries out app.Automator.
+// Check carries out family.Automator.
 func (Docker) Check(fields map[string]string) error {
 	plain := map[string]string{}
 	for k, v := range fields {
@@ -69,7 +69,7 @@ func (Docker) Check(fields map[string]string) error {
 	return nil
 }
 
-// Run carries out app.Automator.
+// Run carries out family.Automator.
 func (d Docker) Run(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	s, err := specOf(call)
 	if err != nil {

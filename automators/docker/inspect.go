@@ -102,7 +102,7 @@ func (st state) facts(s spec) map[string]string {
 	return out
 }
 
-// DryRun carries out app.DryRunner: it compares labels and images, and asks no registry.
+// DryRun carries out family.DryRunner: it compares labels and images, and asks no registry.
 func (d Docker) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (family.Changes, error) {
 	s, err := specOf(call)
 	if err != nil {

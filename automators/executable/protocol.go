@@ -77,7 +77,7 @@ type checkParams struct {
 	Fields map[string]string `json:"fields"`
 }
 
-// nodeLine is app.NodeContext on the line.
+// nodeLine is family.NodeContext on the line.
 type nodeLine struct {
 	Tenant   string `json:"tenant"`
 	Cluster  string `json:"cluster"`
@@ -101,7 +101,7 @@ type resourceLine struct {
 	Name string `json:"name"`
 }
 
-// callParams is app.ServiceCall on the line.
+// callParams is family.ServiceCall on the line.
 type callParams struct {
 	Node      nodeLine          `json:"node"`
 	Operation int64             `json:"operation"`

@@ -15,7 +15,7 @@ var (
 	resource  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 )
 
-// Check carries out app.Automator.
+// Check carries out family.Automator.
 func (Puppet) Check(fields map[string]string) error {
 	no := func(field, reason, message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Reason: reason, Field: field, Message: message, Hint: hint}

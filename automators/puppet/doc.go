@@ -6,5 +6,5 @@
 // Configuration, facts and what Puppet itself keeps (its reports, states and copies of replaced files) are in a directory that root alone can read and that
 // is gone when the run has ended. Nothing of the node's own Puppet configuration is read.
 //
-// Errors: a run that failed is EScript with its exit code in words and the resource that failed; the rest is EInvalid, or what the app.Shell says.
+// Errors: a run that failed is EScript with its exit code in words and the resource that failed; the rest is EInvalid, or what the family.Shell says.
 package puppet

@@ -21,7 +21,7 @@ var _ family.DryRunner = Puppet{}
 // New returns the automator.
 func New() Puppet { return Puppet{} }
 
-// Descriptor carries out app.Automator.
+// Descriptor carries out family.Automator.
 func (Puppet) Descriptor() family.Descriptor {
 	return family.Descriptor{
 		Name:        name,
@@ -50,7 +50,7 @@ var software = node.Software{
 	After: `[ ! -d /run/systemd/system ] || systemctl disable --now puppet.service >/dev/null 2>&1 || true`,
 }
 
-// Bootstrap carries out app.Automator: it installs Puppet where it is absent.
+// Bootstrap carries out family.Automator: it installs Puppet where it is absent.
 func (Puppet) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContext, out family.Output) error {
 	if err := node.Install(ctx, sh, n, software, out); err != nil {
 		return fmt.Errorf("puppet: %w", err)
@@ -61,7 +61,7 @@ func (Puppet) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeConte
 // Tools are the programs that the node needs besides Puppet, which Bootstrap sees to.
 func (Puppet) Tools() []string { return []string{"cat", "head", "id", "ln", "mkdir", "rm", "sh"} }
 
-// Run carries out app.Automator.
+// Run carries out family.Automator.
 func (p Puppet) Run(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	text, err := p.script(call, false)
 	if err != nil {
@@ -84,7 +84,7 @@ func (p Puppet) Run(ctx context.Context, sh family.Shell, call family.ServiceCal
 	return nil
 }
 
-// DryRun carries out app.DryRunner, by --noop. Resources that say noop => false themselves are changed even so.
+// DryRun carries out family.DryRunner, by --noop. Resources that say noop => false themselves are changed even so.
 func (p Puppet) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (family.Changes, error) {
 	text, err := p.script(call, true)
 	if err != nil {

@@ -8,5 +8,5 @@
 // configuration nor script is ever on a command line, and both are gone from the node when the script has ended.
 // A process that should outlive the script must leave it: setsid server >log 2>&1 </dev/null &.
 //
-// Errors: a script that ran and failed is EScript with its exit code; the rest is EInvalid, or what the app.Shell says.
+// Errors: a script that ran and failed is EScript with its exit code; the rest is EInvalid, or what the family.Shell says.
 package shell

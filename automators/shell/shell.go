@@ -22,7 +22,7 @@ var _ family.Automator = Shell{}
 // New returns the automator.
 func New() Shell { return Shell{} }
 
-// Descriptor carries out app.Automator.
+// Descriptor carries out family.Automator.
 func (Shell) Descriptor() family.Descriptor {
 	return family.Descriptor{
 		Name:        name,
@@ -46,7 +46,7 @@ func (Shell) Descriptor() family.Descriptor {
 	}
 }
 
-// Check carries out app.Automator.
+// Check carries out family.Automator.
 func (Shell) Check(fields map[string]string) error {
 	script := fields["script"]
 	if strings.TrimSpace(script) == "" {
@@ -65,7 +65,7 @@ func (Shell) Check(fields map[string]string) error {
 	return err
 }
 
-// Bootstrap carries out app.Automator: it makes the directory in which services keep their state, and sees that the node
+// Bootstrap carries out family.Automator: it makes the directory in which services keep their state, and sees that the node
 // has the few tools that Run needs.
 func (Shell) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContext, out family.Output) error {
 	var last node.LastLine
@@ -90,7 +90,7 @@ func (Shell) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContex
 // Tools are the programs that the node needs.
 func (Shell) Tools() []string { return []string{"cat", "chmod", "id", "mkdir", "rm", "sh"} }
 
-// Run carries out app.Automator.
+// Run carries out family.Automator.
 func (s Shell) Run(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	if err := s.Check(call.Fields); err != nil {
 		return err

@@ -175,7 +175,7 @@ func (c *Conn) lost(err error) *app.Error {
 
 func (c *Conn) knownHosts() *atomic.Pointer[string] { return &c.hosts }
 
-// Run carries out app.Shell. Of both outputs together 8 MiB are passed on, and once 1 MiB has been said, no more than
+// Run carries out family.Shell. Of both outputs together 8 MiB are passed on, and once 1 MiB has been said, no more than
 // 256 KiB a second; a note says where something was left out. Lines over 64 KiB come in pieces; bytes that are not UTF-8
 // come as U+FFFD. A command that a signal ended has exit code 128+n. When the command has ended but a process that it left
 // running holds its outputs open, Run returns after two seconds of silence; such processes should have their outputs sent

@@ -1,7 +1,7 @@
 // Package remote is a shell on one machine, over SSH. It is the only room that knows SSH.
 //
 // Dial opens one connection and Wait keeps trying until a new machine answers; both return a *Conn, which is an
-// app.Shell. A Pool keeps connections between steps, so that a node is dialled once and not once per step. SetHosts
+// family.Shell. A Pool keeps connections between steps, so that a node is dialled once and not once per step. SetHosts
 // and Quote are the two things that every caller of a shell needs sooner or later.
 //
 // What it never does: it never skips the check of a host key. With Target.HostKey the machine must prove itself with

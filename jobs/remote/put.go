@@ -20,7 +20,7 @@ const (
 	putAtOne = 1 << 20   // bytes up to which a file is read into memory and takes one session
 )
 
-// Put carries out app.Shell. Directories on the way are made. A relative name counts from the user's home. The new
+// Put carries out family.Shell. Directories on the way are made. A relative name counts from the user's home. The new
 // content lies in a file beside name, readable by the user alone, until all of it has arrived; then it takes name's
 // place in one move. A name that is a directory and a name that may not be written are EInvalid, a full disk is
 // ECapacity, more than 512 MiB are ETooLarge.

@@ -56,7 +56,7 @@ func (Family) Systems() []build.System {
 	return all
 }
 
-// Verify checks that a delivery was signed with one of the secrets; see build.BuildSystems.
+// Verify checks that a delivery was signed with one of the secrets; see build.Systems.
 func (Family) Verify(system string, header func(name string) string, body []byte, secrets []string, now time.Time) (build.Delivery, error) {
 	m, err := find(system)
 	if err != nil {
@@ -85,7 +85,7 @@ func (Family) Verify(system string, header func(name string) string, body []byte
 	return d, nil
 }
 
-// Read reads a verified delivery; see build.BuildSystems.
+// Read reads a verified delivery; see build.Systems.
 func (Family) Read(d build.Delivery) (app.BuildEvent, error) {
 	m, err := find(d.System)
 	if err != nil {

@@ -17,14 +17,48 @@ import (
 
 var family = buildsystems.Family{}
 
-func TestListIsSorted(t *testing.T) {
-	var names []string
+// Every folder with payloads is a member that can be chosen.
+func TestEveryFolderIsListed(t *testing.T) {
+	var names, folders []string
 	for _, s := range family.Systems() {
 		names = append(names, s.Name)
 	}
-	if !slices.Equal(names, []string{"buildkite", "circleci", "generic", "github", "gitlab", "jenkins"}) {
-		t.Errorf("the systems are %v", names)
+	found, err := filepath.Glob("*/testdata")
+	if err != nil {
+		t.Fatal(err)
 	}
+	for _, f := range found {
+		folders = append(folders, filepath.Dir(f))
+	}
+	if !slices.Equal(names, folders) {
+		t.Errorf("the folders with testdata are %v, and the list has %v: add a missing one to list in buildsystems.go", folders, names)
+	}
+}
+
+// Every member has a section in docs/build-systems.md, which names each of its events.
+func TestBuildSystemsAreDocumented(t *testing.T) {
+	const page = "docs/build-systems.md"
+	b, err := os.ReadFile("../../" + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range family.Systems() {
+		heading := "\n## " + strings.Fields(s.Title)[0]
+		_, section, ok := strings.Cut(string(b), heading)
+		if !ok {
+			t.Errorf("%s has no section %s: add one, like that of CircleCI", page, strings.TrimSpace(heading))
+			continue
+		}
+		section, _, _ = strings.Cut(section, "\n## ")
+		for _, event := range s.Events {
+			if event != "ping" && !strings.Contains(section, event) {
+				t.Errorf("%s doesn't name the event %s of %s: add it to its section", page, event, s.Name)
+			}
+		}
+	}
+}
+
+func TestUnknownSystemsGetASuggestion(t *testing.T) {
 	if _, err := family.Read(build.Delivery{System: "gihub"}); app.CodeOf(err) != app.ENotFound || !strings.Contains(app.AsError(err).Hint, "github") {
 		t.Errorf("a system that is not known: %v", err)
 	}

@@ -12,7 +12,7 @@ import (
 	appfamily "muster/app/family"
 )
 
-// Adopt implements app.Adopter: the instance, its disks and its network interfaces get the spec's tags, and its own interface the security groups
+// Adopt implements family.Adopter: the instance, its disks and its network interfaces get the spec's tags, and its own interface the security groups
 // that Create would have given it, the cluster's firewall among them. Its user and its host key stay. The firewall comes first: what carries the
 // cluster's tags is behind it.
 func (c *cloud) Adopt(ctx context.Context, id string, spec appfamily.MachineSpec) error {

@@ -14,7 +14,7 @@ import (
 	appfamily "muster/app/family"
 )
 
-// CheckAccount implements app.AccountChecker. It looks everything up again. What would make something is only asked as a dry run.
+// CheckAccount implements family.AccountChecker. It looks everything up again. What would make something is only asked as a dry run.
 func (c *cloud) CheckAccount(ctx context.Context, needs appfamily.AccountNeeds) ([]appfamily.Finding, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

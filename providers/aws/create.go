@@ -16,7 +16,7 @@ import (
 	appfamily "muster/app/family"
 )
 
-// Create implements app.Provider. A machine of the intent is looked for by its tag; what was made so recently that EC2 does not show it yet is
+// Create implements family.Provider. A machine of the intent is looked for by its tag; what was made so recently that EC2 does not show it yet is
 // given by the client token, which is made of the intent.
 func (c *cloud) Create(ctx context.Context, spec appfamily.MachineSpec) (appfamily.Machine, error) {
 	w, err := c.want(spec)

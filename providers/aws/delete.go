@@ -9,7 +9,7 @@ import (
 	"muster/app"
 )
 
-// Delete implements app.Provider. Its names go first, while its tags tell which they are. Disks and network interfaces go with the instance; a spot
+// Delete implements family.Provider. Its names go first, while its tags tell which they are. Disks and network interfaces go with the instance; a spot
 // request is for one time.
 func (c *cloud) Delete(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil {

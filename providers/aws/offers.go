@@ -25,7 +25,7 @@ var (
 	dated = regexp.MustCompile(`-20\d{6}(-\d+)?(\.\d+)?$`)
 )
 
-// Offers implements app.Offerer. EC2's API knows no prices.
+// Offers implements family.Offerer. EC2's API knows no prices.
 func (c *cloud) Offers(ctx context.Context) (o appfamily.Offers, err error) {
 	zones, err := c.ec2.describeAvailabilityZones(ctx, &ec2.DescribeAvailabilityZonesInput{})
 	if err != nil {

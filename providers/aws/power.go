@@ -46,7 +46,7 @@ func cannotSleep(format string, args ...any) error {
 	return &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf(format, args...)}
 }
 
-// Wake implements app.Sleeper. A machine that is still stopping is waited for, since EC2 starts only stopped ones.
+// Wake implements family.Sleeper. A machine that is still stopping is waited for, since EC2 starts only stopped ones.
 func (c *cloud) Wake(ctx context.Context, id string) error {
 	for until := time.Now().Add(stopFor * c.tuning.late); ; {
 		last := time.Now().After(until) // the last question begins after that: see patiently

@@ -13,7 +13,7 @@ import (
 // kindFirewall is what comes before a group's ID in the ID of a shared thing.
 const kindFirewall = "firewall"
 
-// Shared implements app.Sharer: the security groups that Muster made, and the names in the account's DNS zone.
+// Shared implements family.Sharer: the security groups that Muster made, and the names in the account's DNS zone.
 func (c *cloud) Shared(ctx context.Context, tags map[string]string) (out []appfamily.SharedThing, err error) {
 	err = pages(func(token *string) (*string, error) {
 		page, err := c.ec2.describeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: tagFilters(tags), MaxResults: &c.tuning.page, NextToken: token})
@@ -39,7 +39,7 @@ func (c *cloud) Shared(ctx context.Context, tags map[string]string) (out []appfa
 	return append(out, named...), err
 }
 
-// DeleteShared implements app.Sharer. A machine that was just deleted holds on to its group for a little while.
+// DeleteShared implements family.Sharer. A machine that was just deleted holds on to its group for a little while.
 func (c *cloud) DeleteShared(ctx context.Context, id string) error {
 	group, ok := strings.CutPrefix(id, kindFirewall+"/")
 	if !ok {

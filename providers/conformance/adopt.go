@@ -20,7 +20,7 @@ type adoption[S T[S]] struct{ Harness[S] }
 func (h adoption[S]) adopted(t S) {
 	if a, ok := family.PowerOf[family.Adopter](h.Open(t)); !ok || a == nil {
 		if h.Firewall != nil {
-			t.Fatal("a member with firewalls must be an app.Adopter: machines from a pool would be open to everyone")
+			t.Fatal("a member with firewalls must be an family.Adopter: machines from a pool would be open to everyone")
 		}
 		t.Skip("machines of this member keep their tags")
 	}
@@ -130,7 +130,7 @@ func (h adoption[S]) isOf(t S, p family.Provider, made family.Machine, next fami
 	}
 	s, ok := family.PowerOf[family.Sharer](p)
 	if !ok {
-		t.Fatal("a member with firewalls must be an app.Sharer")
+		t.Fatal("a member with firewalls must be a family.Sharer")
 	}
 	things, err := s.Shared(t.Context(), map[string]string{family.TagInstallation: Installation, family.TagCluster: "c7"})
 	if err != nil || len(things) == 0 {

@@ -199,7 +199,7 @@ func (h endpoint[S]) firewalls(t S) {
 	p := h.Open(t)
 	s, ok := family.PowerOf[family.Sharer](p)
 	if !ok {
-		t.Fatal("a member with firewalls must be an app.Sharer")
+		t.Fatal("a member with firewalls must be a family.Sharer")
 	}
 	tags := map[string]string{family.TagInstallation: Installation, family.TagCluster: "c1"}
 	const n = 3
@@ -327,7 +327,7 @@ func (h endpoint[S]) checks(t S) {
 // Wrong is an account with something wrong in it.
 type Wrong[S T[S]] struct {
 	Name  string
-	About string // what the finding is about, such as app.AboutCredentials
+	About string // what the finding is about, such as family.AboutCredentials
 	Open  func(t S) (p family.Provider, undo func())
 }
 

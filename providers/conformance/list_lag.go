@@ -11,7 +11,7 @@ import (
 
 // Late is an account whose lists lack what was just made.
 type Late struct {
-	// Lag is for how long a list lacks a machine that was made; no longer than what the member says by app.LateLister, and long enough for a few calls.
+	// Lag is for how long a list lacks a machine that was made; no longer than what the member says by family.LateLister, and long enough for a few calls.
 	Lag time.Duration
 	// Open returns the same account, each time as another process would see it.
 	Open func() family.Provider
@@ -21,7 +21,7 @@ type Late struct {
 type lists[S T[S]] struct{ Harness[S] }
 
 // late holds a member whose cloud lists late to what the engine rests on: an intent is one machine also where it is asked for again while no list shows the
-// first, what is not listed yet can be deleted, and once app.ListsLate has passed the list shows what is there. Another process that follows a lost
+// first, what is not listed yet can be deleted, and once family.ListsLate has passed the list shows what is there. Another process that follows a lost
 // answer looks
 // twice, so long apart, before it asks; the same process need not.
 func (h lists[S]) late(t S) {

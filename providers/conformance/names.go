@@ -134,7 +134,7 @@ func (h names[S]) namedAlone(t S) {
 	n, m := h.hosted(t, p)
 	s, ok := family.PowerOf[family.Sharer](p)
 	if !ok {
-		t.Fatal("a member with names must be an app.Sharer")
+		t.Fatal("a member with names must be a family.Sharer")
 	}
 	if err := n.SetName(t.Context(), m); err != nil {
 		t.Fatal(err)

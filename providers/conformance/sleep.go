@@ -11,7 +11,7 @@ import (
 // power is the promises about machines that sleep and wake.
 type power[S T[S]] struct{ Harness[S] }
 
-// sleeps holds a member that is an app.Sleeper to what that promises.
+// sleeps holds a member that is a family.Sleeper to what that promises.
 func (h power[S]) sleeps(t S) {
 	p := h.Open(t)
 	s, ok := family.PowerOf[family.Sleeper](p)

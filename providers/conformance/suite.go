@@ -17,7 +17,7 @@ import (
 	"muster/app/template"
 )
 
-// Installation is the value of app.TagInstallation in the suite's specs.
+// Installation is the value of family.TagInstallation in the suite's specs.
 const Installation = "suite"
 
 // Harness says how to get at a member.

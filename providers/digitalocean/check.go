@@ -27,7 +27,7 @@ type survey struct {
 	sizes    map[string]godo.Size
 }
 
-// CheckAccount implements app.AccountChecker. All calls read; what they are refused tells which scopes the token lacks.
+// CheckAccount implements family.AccountChecker. All calls read; what they are refused tells which scopes the token lacks.
 func (c *cloud) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	s := &survey{c: c, needs: needs}
 	if !s.account(ctx) {

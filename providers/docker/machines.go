@@ -107,7 +107,7 @@ func (e *engine) Describe(ctx context.Context, id string) (family.Machine, error
 	return e.machine(c), nil
 }
 
-// List implements app.Provider. The engine looks for the labels; what it found is described one by one, since its list does not tell everything.
+// List implements family.Provider. The engine looks for the labels; what it found is described one by one, since its list does not tell everything.
 func (e *engine) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	ctx, h, err := e.asking(ctx)
 	if err != nil {
@@ -149,7 +149,7 @@ func carries(has, wanted map[string]string) bool {
 	return true
 }
 
-// Delete implements app.Provider: the container goes with its volumes that have no name.
+// Delete implements family.Provider: the container goes with its volumes that have no name.
 func (e *engine) Delete(ctx context.Context, id string) error {
 	if !idForm.MatchString(id) {
 		return ctx.Err()

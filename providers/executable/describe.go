@@ -28,7 +28,7 @@ type Program struct {
 type Description struct {
 	Descriptor family.Descriptor
 	Rate       template.Rate // of calls, that an account usually takes; zero is no limit
-	ListsLate  time.Duration // see app.LateLister
+	ListsLate  time.Duration // see family.LateLister
 	Powers     []string      // of powerNames
 	AtOnce     int           // most requests at the same time
 	Protocol   int

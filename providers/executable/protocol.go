@@ -15,7 +15,7 @@ const (
 	newest = 1
 )
 
-// The verbs. In the protocol, describe is the program's word on itself, and machine what app.Provider calls Describe.
+// The verbs. In the protocol, describe is the program's word on itself, and machine what family.Provider calls Describe.
 const (
 	verbDescribe     = "describe"
 	verbOpen         = "open"
@@ -103,7 +103,7 @@ type cancelParams struct {
 	Request uint64 `json:"request"`
 }
 
-// createSpec is app.MachineSpec on the line.
+// createSpec is family.MachineSpec on the line.
 type createSpec struct {
 	Intent        string             `json:"intent"`
 	Hostname      string             `json:"hostname"`
@@ -120,7 +120,7 @@ func specLine(s family.MachineSpec) createSpec {
 	return createSpec{Intent: s.Intent, Hostname: s.Hostname, Flavor: s.Flavor, Image: s.Image, Tags: s.Tags, Zone: s.Zone, HostKey: string(s.HostKey), AuthorizedKey: s.AuthorizedKey, Firewall: s.Firewall}
 }
 
-// machineLine is app.Machine on the line.
+// machineLine is family.Machine on the line.
 type machineLine struct {
 	ID        string              `json:"id"`
 	State     family.MachineState `json:"state"`

@@ -120,7 +120,7 @@ func (l thingsLine) things() ([]family.SharedThing, error) {
 	return l.Things, nil
 }
 
-// sorted puts offers in the order that app.Offers promises.
+// sorted puts offers in the order that family.Offers promises.
 func sorted(o family.Offers) family.Offers {
 	slices.Sort(o.Zones)
 	slices.SortStableFunc(o.Flavors, func(a, b family.FlavorOffer) int { return cmp.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })

@@ -100,7 +100,7 @@ func (c *client) Wake(ctx context.Context, id string) error {
 	return err
 }
 
-// ListsLate implements app.LateLister. It is known once the account has answered anything.
+// ListsLate implements family.LateLister. It is known once the account has answered anything.
 func (c *client) ListsLate() time.Duration { return time.Duration(c.late.Load()) }
 
 // Close lets go of idle connections.

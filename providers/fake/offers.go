@@ -27,7 +27,7 @@ var (
 	_ family.Offerer = (*client)(nil)
 )
 
-// Offers implements app.Offerer. It is the same for every account.
+// Offers implements family.Offerer. It is the same for every account.
 func (c *Cloud) Offers(ctx context.Context) (family.Offers, error) { return offered, ctx.Err() }
 
 func (c *client) Offers(ctx context.Context) (family.Offers, error) { return offered, ctx.Err() }

@@ -21,7 +21,7 @@ type (
 	Late    = conformance.Late
 )
 
-// Installation is the value of app.TagInstallation in the suite's specs.
+// Installation is the value of family.TagInstallation in the suite's specs.
 const Installation = conformance.Installation
 
 // What an endpoint does to a call instead of answering it well.

@@ -38,7 +38,7 @@ func (s *survey) warn(about, subject, hint, format string, args ...any) {
 	s.found = append(s.found, family.Finding{About: about, Subject: subject, Warning: true, Hint: hint, Message: fmt.Sprintf(format, args...)})
 }
 
-// CheckAccount implements app.AccountChecker. It asks every machine, and changes nothing but that the directory of the record is there.
+// CheckAccount implements family.AccountChecker. It asks every machine, and changes nothing but that the directory of the record is there.
 func (p *provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	s := &survey{p: p, wrong: make([]bool, len(p.machines))}
 	var err error
@@ -201,7 +201,7 @@ func (s *survey) room(n family.MachineNeed, w *requirements, each bool) {
 	}
 }
 
-// Offers implements app.Offerer, from the inventory alone.
+// Offers implements family.Offerer, from the inventory alone.
 func (p *provider) Offers(ctx context.Context) (family.Offers, error) {
 	out := family.Offers{Zones: slices.Sorted(maps.Keys(p.zones))}
 	for _, name := range slices.Sorted(maps.Keys(p.flavors)) {

@@ -104,7 +104,7 @@ func shortEnough(hostname string) string {
 // rounds is how often it is looked again where someone else was faster.
 const rounds = 6
 
-// Create implements app.Provider: it takes a free machine by writing a record there where there is none, and makes it ready. Who comes back after a
+// Create implements family.Provider: it takes a free machine by writing a record there where there is none, and makes it ready. Who comes back after a
 // failure finds
 // the record by its intent and continues where it was.
 func (p *provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {

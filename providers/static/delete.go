@@ -16,7 +16,7 @@ var errChanged = app.Errorf(app.ETransient, "Something else changed the machine'
 
 func changed(err error) bool { return errors.Is(err, errChanged) }
 
-// Delete implements app.Provider: the machine is wiped and made free. Its record says so from the first step to the last, so that a retry
+// Delete implements family.Provider: the machine is wiped and made free. Its record says so from the first step to the last, so that a retry
 // continues there.
 func (p *provider) Delete(ctx context.Context, id string) error {
 	for range rounds {

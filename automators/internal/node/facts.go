@@ -17,7 +17,7 @@ import (
 	"muster/app/humanize"
 )
 
-// Bounds of what an action may have found out; see app.ServiceCall.Tell.
+// Bounds of what an action may have found out; see family.ServiceCall.Tell.
 const (
 	maxFacts  = 50
 	maxValue  = 4 << 10   // bytes

@@ -11,7 +11,7 @@ import (
 	"muster/app/family"
 )
 
-// Do runs a command with root rights, or as the SSH user where there is no sudo. Errors are those of app.Shell.
+// Do runs a command with root rights, or as the SSH user where there is no sudo. Errors are those of family.Shell.
 func Do(ctx context.Context, sh family.Shell, c family.Command, out family.Output) (exit int, err error) {
 	do := func(sudo bool) (int, error) {
 		if s, ok := c.Stdin.(*strings.Reader); ok && !sudo {

@@ -30,7 +30,7 @@ for muster_dir in "$muster_root"/.run/*; do
 done
 `
 
-// Evaluate is shell text that does what its standard input says, or $muster_input: see app.Command.Text.
+// Evaluate is shell text that does what its standard input says, or $muster_input: see family.Command.Text.
 const Evaluate = `if [ -n "${muster_input-}" ]; then eval "$muster_input"
 elif [ -r /dev/stdin ]; then . /dev/stdin; else eval "$(cat)"; fi
 exit 1

@@ -97,7 +97,7 @@ func (a accounts) find(ctx context.Context, id string) (family.Provider, family.
 	return nil, family.Machine{}, app.Errorf(app.ENotFound, "Machine %q doesn't exist.", id)
 }
 
-// List implements app.Provider. Tenants may share an account: a machine is listed once.
+// List implements family.Provider. Tenants may share an account: a machine is listed once.
 func (a accounts) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	all, seen := []family.Machine{}, map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(a)) {

@@ -50,7 +50,7 @@ func (m Member) golden(t *testing.T, name string, body []byte) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v: write it with -update, and review it", err)
 	}
 	if strings.TrimSpace(string(want)) != string(got) {
 		t.Errorf("it returns\n%s\nwant\n%s", got, want)

@@ -39,7 +39,9 @@ var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 // Run tries all of it. Payloads are testdata/*.json; their expected events are in *.golden, which -update writes.
 func Run(t *testing.T, m Member) {
 	payloads := recorded(t)
-	t.Run("says what it is", m.about)
+	if !t.Run("says what it is", m.about) {
+		return
+	}
 	for _, s := range m.Schemes {
 		t.Run(s.Name, func(t *testing.T) {
 			for _, name := range slices.Sorted(maps.Keys(payloads)) {
@@ -65,7 +67,7 @@ func recorded(t *testing.T) map[string][]byte {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no payloads in testdata: %v", err)
+		t.Fatalf("no payloads in testdata: add what the system sends as testdata/NAME.json (%v)", err)
 	}
 	out := map[string][]byte{}
 	for _, f := range files {
@@ -81,15 +83,15 @@ func recorded(t *testing.T) map[string][]byte {
 func (m Member) about(t *testing.T) {
 	at := slices.IndexFunc(m.Systems.Systems(), func(s build.System) bool { return s.Name == m.Name })
 	if at < 0 {
-		t.Fatalf("%s is not on the list", m.Name)
+		t.Fatalf("%s isn't on the list: add it to list in buildsystems.go", m.Name)
 	}
 	s := m.Systems.Systems()[at]
 	if s.Title == "" || s.Scheme == "" || len(s.Events) == 0 || len(s.Steps) == 0 || !slices.IsSorted(s.Events) {
-		t.Errorf("it says too little, or its events are not sorted: %+v", s)
+		t.Errorf("About lacks Title, Scheme, Events or Steps, or Events aren't sorted: %+v", s)
 	}
 	for _, sentence := range append([]string{s.About}, s.Steps...) {
 		if !strings.HasSuffix(sentence, ".") || sentence[:1] != strings.ToUpper(sentence[:1]) {
-			t.Errorf("no sentence: %q", sentence)
+			t.Errorf("%q in About or Steps isn't a sentence: begin with a capital letter, and end with a full stop", sentence)
 		}
 	}
 }
