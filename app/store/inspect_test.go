@@ -94,7 +94,8 @@ func TestMigrationsSupportThePreviousVersion(t *testing.T) {
 				continue
 			}
 			if !strings.Contains(up, "'needs_migration', '"+fmt.Sprint(m.Number)+"'") {
-				t.Errorf("%s has %q, and does not say that older versions cannot work with it; see docs/upgrades.md", name, found)
+				t.Errorf("migrations/%s: servers of the version before can't work with %q. Give a new column a default, or add a row needs_migration, "+
+					"as 00063_table_names.sql does, and a note to docs/upgrades.md", name, found)
 			}
 		}
 	}

@@ -72,11 +72,11 @@ func TestMigrationsForPostgres(t *testing.T) {
 		up := comment.ReplaceAllString(string(b), "")
 		for _, foreign := range []string{"AUTOINCREMENT", "INTEGER", "BLOB", "WITHOUT ROWID", "x''"} {
 			if strings.Contains(up, foreign) {
-				t.Errorf("%s keeps %s", name, foreign)
+				t.Errorf("migrations/%s: translate in dialect.go leaves %s, which PostgreSQL doesn't know", name, foreign)
 			}
 		}
 		if !strings.Contains(string(b), "-- +goose Up") {
-			t.Errorf("%s lost goose's mark", name)
+			t.Errorf("migrations/%s: translate in dialect.go removes the line -- +goose Up", name)
 		}
 	}
 	if got := translate("a INTEGER PRIMARY KEY AUTOINCREMENT, -- INTEGER and TEXT\nb TEXT NOT NULL, c BLOB\n) WITHOUT ROWID;"); got !=

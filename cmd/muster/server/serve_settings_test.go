@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"muster/app/fleet"
@@ -53,6 +54,38 @@ func TestSettingsHoldNoSecret(t *testing.T) {
 		got := by[name]
 		if got.Name == "" || got.Value != want.Value || got.From != want.From || got.Default != want.Default || got.Set != want.Set || got.Secret != want.Secret {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+// A flag with bounds has a row: the last valid value, the first invalid one, and what is said about that.
+func TestFlagsHaveBounds(t *testing.T) {
+	for _, c := range []struct{ flag, valid, invalid, message string }{
+		{"--listen", ":8080", "8080", "--listen: "},
+		{"--workers", "1000", "1001", "--workers must be from 0 to 1000"},
+		{"--workers", "0", "-1", "--workers must be from 0 to 1000"},
+		{"--api-rate", "0", "-1", "--api-rate can't be negative"},
+		{"--tenant-slots", "0", "-1", "--tenant-slots can't be negative"},
+		{"--tls", "self", "on", "--tls must be self or off"},
+		{"--lease-grace", "1m", "59s", "--lease-grace must be at least 1m"},
+		{"--events-days", "36500", "36501", "--events-days must be from 0 to 36500"},
+		{"--logs-days", "0", "-1", "--logs-days must be from 0 to 36500"},
+		{"--resource-cache", "1MiB", "1023KiB", "--resource-cache must be at least 1MiB"},
+	} {
+		check := func(value string) error {
+			var f ServeFlags
+			cmd := &cobra.Command{}
+			f.Declare(cmd)
+			if err := cmd.ParseFlags([]string{c.flag + "=" + value}); err != nil {
+				t.Fatal(err)
+			}
+			return f.check()
+		}
+		if err := check(c.valid); err != nil {
+			t.Errorf("%s %s: %v", c.flag, c.valid, err)
+		}
+		if err := check(c.invalid); err == nil || !strings.Contains(err.Error(), c.message) {
+			t.Errorf("%s %s: %v, want %q", c.flag, c.invalid, err, c.message)
 		}
 	}
 }
