@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,7 +53,7 @@ func TestEveryButtonHasAHandler(t *testing.T) {
 			if lit, ok := c.Values[0].(*ast.BasicLit); ok {
 				do, _ := strconv.Unquote(lit.Value)
 				if known[do] = true; b.actions[do] == nil && do != doLink { // which is done for those who are not linked yet
-					t.Errorf("%s is done by no part", c.Names[0].Name)
+					t.Errorf("%s has no handler: add it to the actions of join in bot/command.go", c.Names[0].Name)
 				}
 			}
 			return true
@@ -60,10 +61,23 @@ func TestEveryButtonHasAHandler(t *testing.T) {
 	}
 	for do := range b.actions {
 		if !known[do] {
-			t.Errorf("no button does %q", do)
+			t.Errorf("no button does %q: its constant isn't in this package, or join in bot/command.go has it needlessly", do)
 		}
 	}
 	if len(known) < 15 {
 		t.Errorf("only %d actions were found", len(known))
+	}
+}
+
+func TestEveryCommandIsInTheDocs(t *testing.T) {
+	const page = "../docs/slack.md"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range New(new(stub).config(slog.New(slog.DiscardHandler))).commands {
+		if !regexp.MustCompile("`(/muster )?" + c.name + "[` ]").Match(text) {
+			t.Errorf("%s doesn't have the command %s: add it to the table under Commands", page, c.name)
+		}
 	}
 }

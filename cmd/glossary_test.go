@@ -44,7 +44,8 @@ func TestCommandsAndPathsUseTheGlossary(t *testing.T) {
 		}
 		for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
 			if !known(word) {
-				t.Errorf("%s: %q is neither a term of docs/concepts.md nor a plain word", where, word)
+				t.Errorf("%s: %q is neither a term of docs/concepts.md nor a plain word. Use a term, define the noun there, or add a word that needs no definition "+
+					"to plainWords in cmd/glossary_test.go", where, word)
 			}
 		}
 	}

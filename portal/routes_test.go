@@ -54,7 +54,7 @@ func TestAPortalHasAllUseCases(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("a portal begins without %s", reflect.TypeFor[site.UseCases]().Field(i).Name)
+					t.Errorf("a portal begins without %s: see Check in portal/site/use_cases.go", reflect.TypeFor[site.UseCases]().Field(i).Name)
 				}
 			}()
 			New(Config{UseCases: lacks})

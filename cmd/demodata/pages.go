@@ -1,7 +1,9 @@
 package demodata
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"path"
 	"regexp"
@@ -17,6 +19,13 @@ type Page struct{ Pattern, Address string }
 
 var parameter = regexp.MustCompile(`([a-z-]*)/\{([a-z_]+)(:[^}]*)?\}`)
 
+// withoutData are what patterns begin with whose pages the demo data has nothing for. They're opened with "none", which most answer as not found.
+var withoutData = []string{
+	"/account/second-factor/{act:", "/requests/{request}/{act:", // these lead back
+	"/admin/catalog/{kind:template|service|image|hardware|provider}/{name}/revert/", // entries have one version
+	"/admin/resources/{resource}", "/signin/{provider}",
+}
+
 // Pages returns every page that people open, with something on it: the route table, filled in. What is downloaded, followed live, or leads
 // elsewhere is no page.
 func (h *Instance) Pages(ctx context.Context) ([]Page, error) {
@@ -25,6 +34,7 @@ func (h *Instance) Pages(ctx context.Context) ([]Page, error) {
 		return nil, err
 	}
 	var all []Page
+	var unknown []string
 	for _, r := range h.Portal.Routes() {
 		if r.Method != http.MethodGet || strings.HasPrefix(r.Pattern, "/api/") || strings.HasPrefix(r.Pattern, "/step-up") || strings.HasPrefix(r.Pattern, "/slack/") ||
 			strings.HasPrefix(r.Pattern, "/hooks/") || r.Pattern == "/metrics" || strings.HasPrefix(r.Pattern, "/.well-known/") || // for programs
@@ -37,21 +47,23 @@ func (h *Instance) Pages(ctx context.Context) ([]Page, error) {
 			if v := known[r.Pattern+" "+parts[2]]; v != "" {
 				return parts[1] + "/" + v
 			}
-			return parts[1] + "/" + firstKnown(known, parts[1], parts[2])
+			v := cmp.Or(known[parts[1]], known[parts[2]])
+			switch {
+			case v != "":
+			case slices.ContainsFunc(withoutData, func(start string) bool { return strings.HasPrefix(r.Pattern, start) }):
+				v = "none"
+			default:
+				unknown = append(unknown, "{"+parts[2]+"} of "+r.Pattern)
+			}
+			return parts[1] + "/" + v
 		})}
 		p.Address += known[r.Pattern+"?"]
 		all = append(all, p)
 	}
-	return all, nil
-}
-
-func firstKnown(known map[string]string, names ...string) string {
-	for _, n := range names {
-		if known[n] != "" {
-			return known[n]
-		}
+	if len(unknown) > 0 {
+		return nil, fmt.Errorf("the demo data has no value for %s: add one to known in cmd/demodata/pages.go", strings.Join(unknown, ", "))
 	}
-	return "none"
+	return all, nil
 }
 
 // known returns values for the parameters of routes: by name, or by pattern and name, or, with ?, what comes behind the path.
@@ -80,6 +92,11 @@ func (h *Instance) known(ctx context.Context) (map[string]string, error) {
 			}
 		}
 	}
+	v, err := h.Services.Cluster.Views.Cluster(ctx, boss, k["id"])
+	if err != nil {
+		return nil, err
+	}
+	k["operation"] = number(v.Operations[0].ID)
 	k["/clusters/{id}/diff?"] = "?with=" + k["other"]
 	k["/clusters/{id}/clone?"], k["/clusters/{id}/change?"] = "?name=payments-2", "?kind=resize&size=8"
 	requests, err := h.Services.Operation.Requests.Requests(ctx, h.actor(approver), cluster.RequestFilter{View: cluster.RequestsInbox, Limit: 1})

@@ -24,7 +24,7 @@ func TestReauthenticationFollowsTheTable(t *testing.T) {
 		}
 		if p.Proof == "partly" || tries[p.UseCase] == nil {
 			if p.Proof == "always" {
-				t.Errorf("%s always takes a proof, which nothing tries", p.UseCase)
+				t.Errorf("%s always takes a proof, and no test calls it: add it to tries in cmd/muster/authorize_*_test.go", p.UseCase)
 			}
 			continue
 		}
@@ -38,7 +38,7 @@ func TestReauthenticationFollowsTheTable(t *testing.T) {
 		now := time.Now()
 		stale := app.Actor{Session: "1", ProvenAt: now.Add(-app.FreshWithin - time.Second), SeenAt: now, Via: app.ViaPortal}
 		if got := asks(stale); got != (p.Proof == "always") {
-			t.Errorf("%s takes a proof %s; of a stale sign-in it asks for one: %t", p.UseCase, p.Proof, got)
+			t.Errorf("%s takes a proof %s by PermissionTable (app/authorize.go); of a stale sign-in it asks for one: %t", p.UseCase, p.Proof, got)
 		}
 		if p.Proof != "always" {
 			continue
