@@ -63,7 +63,7 @@ test: check ## all tests that need only Go and make; long random tests with fewe
 
 test-real: build ## a short check against each real part, in minutes; see deploy/ci/setup.sh for its requirements
 	$(TEST) -tags real -run '$(REAL_MUSTER)' ./cmd/muster
-	$(TEST) -tags real -run '$(REAL_OTHERS)' ./app/store ./app/store/db ./app/store/backup ./examples ./portal/page ./providers/static
+	$(TEST) -tags real -run '$(REAL_OTHERS)' ./app/store ./app/store/db ./app/store/backup ./examples ./providers/static
 	$(TEST) -tags small -short ./app/store/blob ./app/store/kms ./providers
 	$(TEST) -tags small -short -run Small ./app/store
 	$(MAKE) demo ONCE=1 check-size
