@@ -23,13 +23,16 @@ import (
 //	visitor FILE PATH NAME=VALUE … posts a form
 //
 // Where FILE is USER:PASSWORD instead, those are sent as HTTP's basic authentication. It prints the status, where that leads to, and the page's text.
-// A VALUE of code:SECRET:N is what an authenticator app shows N steps from now.
+// A VALUE of code:SECRET:N is what an authenticator app shows N steps from now, and code:again is the last such code, although the app may show another by now.
 func visitorMain() {
 	if err := browse(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
+
+// sentCode is the file with the last code of an authenticator app.
+const sentCode = "sent-code"
 
 func browse(file, path string, fields []string) error {
 	b, err := os.ReadFile(filepath.Join(os.Getenv("MUSTER_DATA"), "client.json"))
@@ -46,13 +49,22 @@ func browse(file, path string, fields []string) error {
 	form := url.Values{}
 	for _, f := range fields {
 		name, value, _ := strings.Cut(f, "=")
-		if secret, ok := strings.CutPrefix(value, "code:"); ok {
+		if value == "code:again" {
+			sent, err := os.ReadFile(sentCode)
+			if err != nil {
+				return err
+			}
+			value = string(sent)
+		} else if secret, ok := strings.CutPrefix(value, "code:"); ok {
 			secret, steps, _ := strings.Cut(secret, ":")
 			n, err := strconv.Atoi(steps)
 			if err != nil {
 				return err
 			}
 			value = apptest.Code(secret, time.Now().Add(time.Duration(n)*30*time.Second))
+			if err := os.WriteFile(sentCode, []byte(value), 0o600); err != nil {
+				return err
+			}
 		}
 		form.Set(name, value)
 	}
