@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"testing"
 
 	"muster/app"
 	"muster/app/apptest"
@@ -76,31 +77,75 @@ type everything interface {
 	site.Metering
 }
 
-// useCases returns the use cases of a fake, except those that one of instead has. An instead embeds the use cases of which it replaces a
-// method. It panics if one of its methods wouldn't be called.
+// useCases returns the use cases of a fake, except those that one of instead has. An instead embeds the use cases of which it replaces only
+// some methods. If it embedded the fake, the compiler would have to make all methods of all use cases again for each such type.
 func useCases(f *fake, instead ...any) (u site.UseCases) {
 	u = apptest.UseCases[site.UseCases](f)
 	cases := reflect.ValueOf(&u).Elem()
 	for _, x := range instead {
 		v, called := reflect.ValueOf(x), map[string]bool{}
 		for i := range cases.NumField() {
-			if c := cases.Field(i); v.Type().Implements(c.Type()) {
-				if c.Interface() != any(f) {
-					panic(fmt.Sprintf("two have %s instead of the fake: %T and %T", c.Type(), c.Interface(), x))
-				}
-				c.Set(v)
-				for m := range c.Type().NumMethod() {
-					called[c.Type().Method(m).Name] = true
-				}
+			c := cases.Field(i)
+			if !v.Type().Implements(c.Type()) {
+				continue
+			}
+			if c.Interface() != any(f) {
+				panic(fmt.Sprintf("%T and %T both have %s", c.Interface(), x, c.Type()))
+			}
+			c.Set(v)
+			for m := range c.Type().Methods() {
+				called[m.Name] = true
 			}
 		}
-		for m := range v.NumMethod() {
-			if name := v.Type().Method(m).Name; !called[name] {
-				panic(fmt.Sprintf("%T.%s is never called: embed the use cases of package site that it belongs to", x, name))
+		all := v.Type()
+		if all.Kind() != reflect.Pointer {
+			all = reflect.PointerTo(all) // methods of the pointer would be missing
+		}
+		for m := range all.Methods() {
+			if !called[m.Name] {
+				panic(fmt.Sprintf("%T.%s would never be called: embed the use cases of package site that it belongs to", x, m.Name))
 			}
+		}
+		if len(called) == 0 {
+			panic(fmt.Sprintf("%T has no use case", x))
 		}
 	}
 	return u
+}
+
+type (
+	lacksTheRest   struct{}
+	onlyOfPointers struct{}
+)
+
+func (lacksTheRest) DeleteHook(context.Context, app.Actor, string) error { return nil }
+
+func (*onlyOfPointers) DeleteCluster(context.Context, app.Actor, string) (cluster.View, error) {
+	return cluster.View{}, nil
+}
+
+// A method that replaces none of the fake's is a mistake.
+func TestWhatIsInsteadOfTheFakeIsCalled(t *testing.T) {
+	f := newFake(nil)
+	for name, instead := range map[string][]any{
+		"one method of several":      {lacksTheRest{}},
+		"methods of pointers only":   {onlyOfPointers{}},
+		"no use case":                {struct{}{}},
+		"the same use cases by two":  {&onlyOfPointers{}, &onlyOfPointers{}},
+		"a method that no one calls": {f},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: it is taken", name)
+				}
+			}()
+			useCases(f, instead...)
+		}()
+	}
+	if got := useCases(f, &onlyOfPointers{}); got.Deletes == site.Deletes(f) || got.Feed != site.Feed(f) {
+		t.Error("the wrong use cases are replaced")
+	}
 }
 
 // Under their own names these would hide methods.
