@@ -2,11 +2,7 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -117,96 +113,4 @@ func TestConfigurationIsWrittenDown(t *testing.T) {
 	if written != configurationText() {
 		t.Errorf("%s isn't as the code is. Run make generate.", configurationFile)
 	}
-}
-
-// commandInText finds what is said to type, in a line of a block of code or between backquotes.
-var (
-	commandLine  = regexp.MustCompile(`^(?: {4,}|\t)(?:\$ |[A-Z_]+=\S+ )*(?:bin/|\./)?muster ([a-z].*)$`)
-	commandQuote = regexp.MustCompile("`(?:bin/)?muster ([a-z][^`]*)`")
-	flagInText   = regexp.MustCompile(`(?:^|[\s|\[(])(--[a-z][a-z-]*)`)
-)
-
-// Every command that the documents tell people to type is one, and has the flags that are said.
-func TestCommandsInTheDocumentsExist(t *testing.T) {
-	files := []string{"../../README.md"}
-	for _, dir := range []string{"../../docs", "../../deploy"} {
-		if err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-			if filepath.Ext(path) == ".md" {
-				files = append(files, path)
-			}
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	seen := 0
-	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fenced := false
-		for i, line := range strings.Split(string(b), "\n") {
-			if strings.HasPrefix(strings.TrimSpace(line), "```") {
-				fenced = !fenced
-				continue
-			}
-			var found []string
-			code := line
-			if fenced {
-				code = "    " + line
-			}
-			if m := commandLine.FindStringSubmatch(code); m != nil {
-				found = append(found, m[1])
-			}
-			for _, m := range commandQuote.FindAllStringSubmatch(line, -1) {
-				found = append(found, m[1])
-			}
-			for _, text := range found {
-				seen++
-				if wrong := wrongCommand(text); wrong != "" {
-					t.Errorf("%s:%d: muster %s: %s", strings.TrimPrefix(file, "../../"), i+1, text, wrong)
-				}
-			}
-		}
-	}
-	for _, wrong := range []string{"serve --nope", "nothing", "cluster fly", "migrate up --wet-run"} {
-		if wrongCommand(wrong) == "" {
-			t.Errorf("%q is taken for a command", wrong)
-		}
-	}
-	if seen < 100 {
-		t.Errorf("only %d commands were found", seen)
-	}
-}
-
-// wrongCommand says what is wrong with a command line, "" for nothing. What comes behind a comment, a pipe or another command is not looked at.
-func wrongCommand(text string) string {
-	for _, end := range []string{"  #", " # ", " | ", " && ", " >", " -- ", "; "} {
-		text, _, _ = strings.Cut(text, end)
-	}
-	words := strings.Fields(text)
-	root := rootCommand(&cli.Context{})
-	cmd := root
-	for len(words) > 0 && cmd.HasSubCommands() {
-		name := strings.Trim(words[0], ",.;:")
-		i := slices.IndexFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Name() == name || c.HasAlias(name) })
-		if i < 0 {
-			break
-		}
-		cmd, words = cmd.Commands()[i], words[1:]
-	}
-	if cmd == root {
-		return "the command doesn't exist"
-	}
-	if len(words) > 0 && cmd.HasSubCommands() && cmd.Args != nil && regexp.MustCompile(`^[a-z][a-z-]*$`).MatchString(words[0]) && cmd.ValidateArgs(words[:1]) != nil {
-		return fmt.Sprintf("%s has no %s", cmd.CommandPath(), words[0])
-	}
-	for _, m := range flagInText.FindAllStringSubmatch(text, -1) {
-		name := strings.TrimPrefix(m[1], "--")
-		if cmd.Flags().Lookup(name) == nil && cmd.InheritedFlags().Lookup(name) == nil && name != "help" {
-			return cmd.CommandPath() + " has no flag " + m[1]
-		}
-	}
-	return ""
 }

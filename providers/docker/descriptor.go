@@ -3,6 +3,7 @@ package docker
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"net/netip"
 	"net/url"
 	"path"
@@ -132,9 +133,12 @@ func readTLS(s account.Settings, scheme string) (*tls.Config, error) {
 		return nil, account.Invalid("ca", "it isn't a certificate in PEM format")
 	}
 	if cert+key != "" {
+		if block, _ := pem.Decode([]byte(cert)); block == nil {
+			return nil, account.Invalid("cert", "the client certificate isn't in PEM format")
+		}
 		pair, err := tls.X509KeyPair([]byte(cert), []byte(key))
-		if err != nil {
-			return nil, account.Invalid("cert", "the client certificate and key don't match, or aren't in PEM format")
+		if err != nil { // of key, which often is a secret: then it isn't known when the catalog is read
+			return nil, account.Invalid("key", "the client certificate and key don't match, or the key isn't in PEM format")
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

@@ -157,6 +157,7 @@ func TestCheck(t *testing.T) {
 		"sshd":    {"sshd": "sshd"},
 		"ca":      {"host": "tcp://h:2376", "ca": "x"},
 		"cert":    {"host": "tcp://h:2376", "ca": testCA(t), "cert": "x", "key": "hunter2"},
+		"key":     {"host": "tcp://h:2376", "ca": testCA(t), "cert": testCA(t), "key": "${secret:HUNTER2}"}, // not known when a catalog is read
 	} {
 		err := Check(s)
 		if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "settings."+field || strings.Contains(err.Error(), "hunter2") {

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"encoding/pem"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,5 +111,31 @@ func TestAddressesInSettings(t *testing.T) {
 		if len(all) != want {
 			t.Errorf("%q are %v", text, all)
 		}
+	}
+}
+
+// The file that docs/sign-in.md has people write can be read.
+func TestSignInFileInDocs(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/sign-in.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, found := strings.Cut(string(page), "```yaml\n")
+	text, _, closed := strings.Cut(text, "```")
+	if !found || !closed {
+		t.Fatal("docs/sign-in.md has no YAML")
+	}
+	own := httptest.NewTLSServer(nil)
+	own.Close()
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: own.Certificate().Raw})
+	dir := t.TempDir()
+	for name, text := range map[string]string{"sign-in.yaml": text, "acme.secret": "hush\n", "acme-ca.pem": string(ca)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := readSignIn(filepath.Join(dir, "sign-in.yaml"), func(string) (string, bool) { return "", false })
+	if err != nil || len(all) != 1 || len(all[0].Rules) != 3 || all[0].ClientSecret != "hush" {
+		t.Errorf("%+v, %v", all, err)
 	}
 }
