@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -23,8 +22,8 @@ import (
 
 // otherTools are programs that pages tell people to run, besides muster and what is in this repository. Of these, a page's lines are only
 // checked to be shell, and to name files that exist.
-var otherTools = strings.Fields("age ansible apt-get base64 cat cd cp createdb date docker dot echo export gcloud go grep helm install journalctl jq kubectl" +
-	" od openssl openstack printf ssh ssh-keygen systemctl systemd-sysusers systemd-tmpfiles tr triton uuidgen")
+var otherTools = strings.Fields("age ansible apt-get base64 cat cd cosign cp createdb date docker dot echo export gcloud go grep helm install journalctl jq kubectl mkdir" +
+	" od openssl openstack printf sha256sum ssh ssh-keygen systemctl systemd-sysusers systemd-tmpfiles tar tr triton uuidgen")
 
 // A line of shell is checked in the directory that cd went to.
 type shellLine struct {
@@ -181,11 +180,11 @@ func (c *documentCheck) command(in *shellLine, words []string) string {
 			return c.command(in, args[i:])
 		}
 	case "cd":
-		if _, err := os.Stat(filepath.Join(repository, args[0])); err != nil {
-			return err.Error()
+		in.dir = ""
+		if inRepository.MatchString(args[0]) {
+			in.dir = args[0]
 		}
-		in.dir = args[0]
-		return ""
+		return missingFile(&shellLine{}, args)
 	case "set", ".":
 		return ""
 	}
