@@ -22,9 +22,9 @@ import (
 // mode makes the sandbox's machines folders, which anyone can have.
 const mode = "kind: provider\nname: sandbox\ntype: sandbox\nsettings: {mode: process}\n"
 
-// A story is a page whose commands lead from one to the next: all of them are run in their order by a server that was just set up, except
+// A pageStory is a page whose commands lead from one to the next: all of them are run in their order by a server that was just set up, except
 // those that begin with words of skip.
-type story struct {
+type pageStory struct {
 	page    string
 	catalog string            // "": the examples
 	quick   bool              // creates no nodes, so that short tests run it too
@@ -33,7 +33,7 @@ type story struct {
 	skip    map[string]string // and why
 }
 
-var stories = []story{
+var pageStories = []pageStory{
 	{page: "README.md", quick: true, given: []string{"user create ci --role robot"}, skip: map[string]string{
 		"cluster": "other pages have stories of clusters", "serve": "is what runs", "provisioner": "needs a server with TLS"}},
 	{page: "docs/money.md",
@@ -56,7 +56,7 @@ var stories = []story{
 
 // The commands of a page do what it says, one after the other.
 func TestStoriesInDocuments(t *testing.T) {
-	for _, s := range stories {
+	for _, s := range pageStories {
 		t.Run(s.page, func(t *testing.T) {
 			if testing.Short() && !s.quick {
 				t.Skip("creates clusters")
@@ -66,7 +66,7 @@ func TestStoriesInDocuments(t *testing.T) {
 	}
 }
 
-func (s story) tell(t *testing.T) {
+func (s pageStory) tell(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(repository, s.page))
 	if err != nil {
 		t.Fatal(err)
