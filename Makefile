@@ -88,6 +88,7 @@ check-deploy: build ## check the files of deploy with their tools: Compose, Helm
 
 # GoReleaser and the tool that writes SBOMs, pinned in deploy/release/go.mod.
 release-tools:
+	@mkdir -p bin/tools
 	@cd deploy/release && $(GO) build -o $(CURDIR)/bin/tools/ -ldflags "-s -w" tool
 
 release: release-tools ## build, sign and publish the tagged commit; run by .github/workflows/release.yml, see docs/releasing.md

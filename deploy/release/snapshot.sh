@@ -14,4 +14,5 @@ fi
 if [ -z "$(git remote)" ]; then
   export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0="https://github.com/${GITHUB_REPOSITORY:-example/muster}"
 fi
+goreleaser check # also fails for options that are deprecated
 exec goreleaser release --snapshot --clean --skip="$skip"
