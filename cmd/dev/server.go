@@ -75,12 +75,16 @@ func (s *server) serve(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case err := <-s.ended:
-			s.process = nil
-			s.crashed.Store(true)
+			s.hasEnded()
 			fmt.Printf("The server has ended: %v. The next change starts it again.\n", err)
 		case names := <-changes:
 			if err := s.change(ctx, names); err != nil && ctx.Err() == nil {
-				fmt.Printf("%v\nThe server keeps running the last build that worked.\n", err)
+				fmt.Println(err)
+				if s.process == nil {
+					fmt.Println("The next change starts the server again.")
+				} else {
+					fmt.Println("The server keeps running the last build that worked.")
+				}
 			}
 		}
 	}
@@ -186,7 +190,7 @@ func (s *server) start(ctx context.Context) error {
 	for end := time.Now().Add(readyIn); ; time.Sleep(20 * time.Millisecond) {
 		select {
 		case err := <-s.ended:
-			s.process = nil
+			s.hasEnded()
 			return fmt.Errorf("the server ended before it was ready: %w", err)
 		default:
 		}
@@ -202,6 +206,11 @@ func (s *server) start(ctx context.Context) error {
 			return errors.New("the server isn't ready after a minute")
 		}
 	}
+}
+
+func (s *server) hasEnded() {
+	s.process = nil
+	s.crashed.Store(true)
 }
 
 func (s *server) stop() {
