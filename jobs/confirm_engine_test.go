@@ -1,7 +1,6 @@
 package jobs_test
 
 import (
-	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -12,19 +11,9 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/family"
+	"muster/jobs/remote/remotetest"
 	"muster/providers/fake"
 )
-
-// closedPort is a port at which no one listens.
-func closedPort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
 
 // waitsFor waits until it is known what a cluster waits for at its machine.
 func (e *engine) waitsFor(id string) string {
@@ -49,7 +38,7 @@ func (e *engine) waitsFor(id string) string {
 func TestConfirmReportsProgress(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
-	dead := closedPort(t)
+	dead, _ := remotetest.ClosedPort(t)
 	var made atomic.Int32
 	e.cloud.Bind(func(family.MachineSpec) fake.Endpoint {
 		target := e.ssh.Target()
@@ -103,7 +92,7 @@ func TestConfirmReportsProgress(t *testing.T) {
 func TestAfterThreeMachinesAPersonDecides(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
-	dead := closedPort(t)
+	dead, _ := remotetest.ClosedPort(t)
 	var well atomic.Bool
 	e.cloud.Bind(func(s family.MachineSpec) fake.Endpoint {
 		target := e.ssh.Target()

@@ -91,7 +91,8 @@ func TestDialBadInput(t *testing.T) {
 func TestDialNoServer(t *testing.T) {
 	t.Parallel()
 	_, key := remotetest.NewKey(t)
-	_, err := remote.Dial(t.Context(), remote.Target{Address: "127.0.0.1", Port: closedPort(t), PrivateKey: key})
+	dead, _ := remotetest.ClosedPort(t)
+	_, err := remote.Dial(t.Context(), remote.Target{Address: "127.0.0.1", Port: dead, PrivateKey: key})
 	wantCode(t, err, app.ETransient, "refused")
 }
 
@@ -126,24 +127,16 @@ func TestCloseTwice(t *testing.T) {
 	<-c.Done()
 }
 
-func closedPort(t testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 func TestWaitUntilUp(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	target := s.Target()
 	real := target.Port
-	target.Port = closedPort(t)
+	port, open := remotetest.ClosedPort(t)
+	target.Port = port
 	go func() { // after a while the machine comes up there
 		time.Sleep(300 * time.Millisecond)
-		forward(t, target.Port, real)
+		forward(t, open, real)
 	}()
 	c, err := remote.Wait(soon(t, hangs), target)
 	if err != nil {
@@ -153,9 +146,9 @@ func TestWaitUntilUp(t *testing.T) {
 	_ = c.Close()
 }
 
-// forward accepts one connection on a port and hands it to another.
-func forward(t *testing.T, from, to int) {
-	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: from})
+// forward accepts one connection on a port that it opens, and hands it to another.
+func forward(t *testing.T, open func() (net.Listener, error), to int) {
+	l, err := open()
 	if err != nil {
 		t.Error(err)
 		return
@@ -188,7 +181,8 @@ func forward(t *testing.T, from, to int) {
 func TestWaitGivesUp(t *testing.T) {
 	t.Parallel()
 	_, key := remotetest.NewKey(t)
-	target := remote.Target{Address: "127.0.0.1", Port: closedPort(t), PrivateKey: key}
+	dead, _ := remotetest.ClosedPort(t)
+	target := remote.Target{Address: "127.0.0.1", Port: dead, PrivateKey: key}
 	_, err := remote.Wait(soon(t, 5*time.Second), target)
 	wantCode(t, err, app.ETimeout, "SSH on root@127.0.0.1", "connection refused")
 	ctx, cancel := context.WithCancel(t.Context())
