@@ -27,19 +27,18 @@ const mode = "kind: provider\nname: sandbox\ntype: sandbox\nsettings: {mode: pro
 type pageStory struct {
 	page    string
 	catalog string            // "": the examples
-	quick   bool              // creates no nodes, so that short tests run it too
 	given   []string          // commands whose effect the page takes for granted
 	files   map[string]string // that the reader has
 	skip    map[string]string // and why
 }
 
 var pageStories = []pageStory{
-	{page: "README.md", quick: true, given: []string{"user create ci --role robot"}, skip: map[string]string{
+	{page: "README.md", given: []string{"user create ci --role robot"}, skip: map[string]string{
 		"cluster": "other pages have stories of clusters", "serve": "is what runs", "provisioner": "needs a server with TLS"}},
 	{page: "docs/money.md",
 		given: []string{"group save data", "user create ada", "quota set user/ada --clusters 1", "cluster create web --template web --size 3 --wait"},
 		skip:  map[string]string{"cluster extend web --until": "has a date", "cluster extend web --forever": "needs a template whose leases have no limit"}},
-	{page: "docs/people.md", quick: true},
+	{page: "docs/people.md"},
 	{page: "docs/secrets.md", files: map[string]string{"password.txt": "hush"}, given: []string{"cluster create shop --template tiny --size 1 --wait"},
 		skip: map[string]string{"cluster ssh cache": "needs a cluster of Redis, as in TestRealTemplateRedis", "cluster certificate": "needs a key"}},
 	{page: "docs/sharing.md", given: []string{"user create ana", "group save ops"}},
@@ -50,19 +49,14 @@ var pageStories = []pageStory{
 	{page: "docs/start/cluster.md", skip: map[string]string{"login": "waits for someone to confirm it"}},
 	{page: "docs/start/operator.md", skip: map[string]string{"demo": "is run by make test-real", "serve": "is what runs",
 		"catalog lint /etc": "is on the operator's host", "doctor --catalog /etc": "is on the operator's host", "provider": "needs an account at AWS"}},
-	{page: "docs/start/tenant-admin.md", quick: true, files: map[string]string{"password.txt": "hush", "url.txt": "https://hooks.example.com/services/1"},
+	{page: "docs/start/tenant-admin.md", files: map[string]string{"password.txt": "hush", "url.txt": "https://hooks.example.com/services/1"},
 		skip: map[string]string{"login": "waits for someone to confirm it", "webhook test": "needs a receiver"}},
 }
 
 // The commands of a page do what it says, one after the other.
 func TestStoriesInDocuments(t *testing.T) {
 	for _, s := range pageStories {
-		t.Run(s.page, func(t *testing.T) {
-			if testing.Short() && !s.quick {
-				t.Skip("creates clusters")
-			}
-			s.tell(t)
-		})
+		t.Run(s.page, s.tell)
 	}
 }
 
