@@ -112,7 +112,15 @@ constraints: {size: {min: 1, max: 20}}
 		}
 	})
 	w.grant("test", fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}})
-	return w
+	// Commands read the address and the token from this file, which the server writes once it runs.
+	for deadline := time.Now().Add(hangs); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(w.server.Data, cli.ClientFile)); err == nil {
+			return w
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the server has written no %s", cli.ClientFile)
+		}
+	}
 }
 
 func (w *fleetServer) admin(tenant string) app.Actor {
