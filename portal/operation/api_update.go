@@ -87,6 +87,23 @@ func (p *Service) apiClusterConfig(ctx context.Context, in *site.IDInput) (*site
 	return &site.Body[clusterConfig]{Body: clusterConfig{config}}, nil
 }
 
+type configInput struct {
+	site.IDInput
+	Body struct {
+		Config    map[string]any `json:"config" doc:"The whole configuration: keys that it leaves out are removed. Hidden values stay as they are"`
+		NoRestart bool           `json:"no_restart,omitempty" doc:"Only write the configuration; services read it at their next restart"`
+		Batch     int            `json:"batch,omitempty" minimum:"0" doc:"Number of nodes to change at a time; 0: all at once"`
+		PlanHash  string         `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
+	}
+}
+
+func (p *Service) apiReplaceConfig(ctx context.Context, in *configInput) (*site.Updated, error) {
+	b := in.Body
+	answer, err := p.Updates.Update(ctx, site.Caller(ctx), in.ID, cluster.Update{Kind: app.OperationReconfigure, Config: b.Config, Replace: true, NoRestart: b.NoRestart,
+		Batch: b.Batch, PlanHash: b.PlanHash})
+	return p.AnswerUpdate(ctx, in.ID, answer, err)
+}
+
 func (p *Service) apiUpdate(ctx context.Context, in *updateInput) (*site.Updated, error) {
 	answer, err := p.Updates.Update(ctx, site.Caller(ctx), in.ID, in.Body)
 	return p.AnswerUpdate(ctx, in.ID, answer, err)

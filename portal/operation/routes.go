@@ -47,6 +47,7 @@ func Operations(p *Service) []site.Operation {
 		site.Post("/clusters/{id}/nodes/{node}/retry", p.apiNodeRetry, site.About("Retry failed steps on a node"), site.Answers(http.StatusAccepted)),
 		site.Post("/clusters/{id}/operations", p.apiUpdate, site.About("Update a cluster, or request the update if approval is required"), site.EitherUpdate),
 		site.Get("/clusters/{id}/config", p.apiClusterConfig, site.About("Show a cluster's configuration")),
+		site.Put("/clusters/{id}/config", p.apiReplaceConfig, site.About("Replace a cluster's configuration, or request it if approval is required"), site.EitherUpdate),
 		site.Post("/clusters/{id}/operations/preview", p.apiUpdatePreview,
 			site.About("Preview an update of a cluster"), site.Answers(http.StatusOK)),
 		site.Get("/clusters/{id}/waiting", p.apiWaiting, site.About("Explain why steps of a cluster are waiting")),
