@@ -114,6 +114,27 @@ func Concealed(v any) any {
 	return v
 }
 
+// HidesValue reports whether a value is or contains HiddenValue.
+func HidesValue(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return v == appsecret.HiddenValue
+	case []any:
+		for _, x := range v {
+			if HidesValue(x) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, x := range v {
+			if HidesValue(x) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // serviceChanges says which parts of a service's entry are others; what they say is the catalog's to show.
 func serviceChanges(path string, was, is *template.Service) (changes []app.ValueChange) {
 	note := func(part string, had, has, same bool) {

@@ -7,7 +7,6 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/secret"
 	"muster/app/template"
 )
 
@@ -41,32 +40,11 @@ func wholePart(was, shown, want map[string]any, path ...string) (map[string]any,
 			changes[k] = inner
 			continue
 		}
-		if hidesValue(v) {
-			return nil, &app.Error{Code: app.EInvalid, Field: "config", Message: fmt.Sprintf("%.200s is %s, which stands for a hidden value, but it has no such value now.", strings.Join(at, "."), secret.HiddenValue),
+		if cluster.HidesValue(v) {
+			return nil, &app.Error{Code: app.EInvalid, Field: "config", Message: fmt.Sprintf("%.200s is •••, which is shown for hidden values, but it has no such value now.", strings.Join(at, ".")),
 				Hint: "Enter the value, or leave the whole list or key as it was shown."}
 		}
 		changes[k] = v
 	}
 	return changes, nil
-}
-
-// hidesValue reports whether a value is or contains secret.HiddenValue.
-func hidesValue(v any) bool {
-	switch v := v.(type) {
-	case string:
-		return v == secret.HiddenValue
-	case []any:
-		for _, x := range v {
-			if hidesValue(x) {
-				return true
-			}
-		}
-	case map[string]any:
-		for _, x := range v {
-			if hidesValue(x) {
-				return true
-			}
-		}
-	}
-	return false
 }

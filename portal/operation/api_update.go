@@ -75,11 +75,14 @@ func (p *Service) apiUpdatePreview(ctx context.Context, in *updateInput) (*site.
 	return &site.Body[cluster.UpdatePreview]{Body: v}, nil
 }
 
+// configs serves the configuration of a cluster.
+type configs struct{ *site.Site }
+
 type clusterConfig struct {
 	Config map[string]any `json:"config" doc:"Configuration, with secret values hidden"`
 }
 
-func (p *Service) apiClusterConfig(ctx context.Context, in *site.IDInput) (*site.Body[clusterConfig], error) {
+func (p configs) show(ctx context.Context, in *site.IDInput) (*site.Body[clusterConfig], error) {
 	config, err := p.Specs.ClusterConfig(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -97,7 +100,7 @@ type configInput struct {
 	}
 }
 
-func (p *Service) apiReplaceConfig(ctx context.Context, in *configInput) (*site.Updated, error) {
+func (p configs) replace(ctx context.Context, in *configInput) (*site.Updated, error) {
 	b := in.Body
 	answer, err := p.Updates.Update(ctx, site.Caller(ctx), in.ID, cluster.Update{Kind: app.OperationReconfigure, Config: b.Config, Replace: true, NoRestart: b.NoRestart,
 		Batch: b.Batch, PlanHash: b.PlanHash})
