@@ -18,6 +18,7 @@ import (
 	"muster/app/fleet"
 	"muster/app/health"
 	"muster/app/inventory"
+	"muster/app/label"
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
 	"muster/app/schedule"
@@ -193,6 +194,15 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[cluster.CreateRequest](): {
 		"Visibility": `enum:"private,tenant" doc:"private: visible to its owner, people it's shared with, and admins; tenant: visible to everyone in the tenant; default: the tenant's default visibility"`,
 		"Group":      `maxLength:"200" doc:"One of your groups, whose members become co-owners"`,
+
+		"Description": `maxLength:"500" doc:"Description for people"`,
+		"Labels":      `doc:"Labels by key, such as cost-centre; machines carry them as tags. Labels that you leave out have the template's defaults"`,
+	},
+	reflect.TypeFor[label.Change](): {
+		"Description": `maxLength:"500" doc:"The new description; omit it to keep the current one"`,
+		"Set":         `doc:"Labels to add or change, by key"`,
+		"Remove":      `maxItems:"40" doc:"Keys of labels to remove"`,
+		"Replace":     `doc:"Also remove all labels that aren't in set"`,
 	},
 	reflect.TypeFor[schedule.ClusterSchedule](): {
 		"Next": `nullable:"false"`,
@@ -388,8 +398,8 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Services": `nullable:"false"`,
 	},
 	reflect.TypeFor[usage.Usage](): {
-		"By":    `enum:"none,tenant,user,template,provider,hardware,cluster"`,
-		"Step":  `enum:"none,hour,day,week,month"`,
+		"By":    `doc:"none, tenant, user, template, provider, hardware, cluster, or label: and a key"`,
+		"Step":  `enum:"none,hour,day,week,month,year"`,
 		"Lines": `nullable:"false" doc:"Sorted by time, then by cost, highest first"`,
 	},
 	reflect.TypeFor[webhook.EndpointRequest](): {
