@@ -47,7 +47,7 @@ var rooms = []room{
 	{"app/template", []string{"app", "app/humanize", "app/label"}, "what admins publish needs only errors and people"},
 	{"app/layout", []string{"app", "app/humanize", "app/template"}, "the contract of the solver is made of the catalog's entries"},
 	{"app/plan", []string{"app", "app/layout", "app/humanize", "app/template"}, "the contract of the planner is made of the catalog's entries"},
-	{"app/family", []string{"app", "app/template"}, "the contract of the families is made of the catalog's entries"},
+	{"app/family", []string{"app", "app/label", "app/template"}, "the contract of the families is made of the catalog's entries"},
 	{"app/build", []string{"nouns", "app/catalog", "app/cluster", "app/identity", "app/operation", "app/policy", "app/sshaccess", "app/webhook"}, "builds get clusters and tell hooks"},
 	{"app/catalog", []string{"nouns"}, "entries need only the nouns"},
 	{"app/chat", []string{"nouns", "app/catalog", "app/cluster", "app/identity"}, "people in chats are accounts that look at clusters"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/label"
 	"muster/app/template"
 )
 
@@ -103,7 +104,7 @@ func LabelsAmong(tags map[string]string) map[string]string {
 func TagsFor(c app.Cluster, installation, node, intent string) map[string]string {
 	tags := LabelsAmong(c.Labels)
 	own := map[string]string{TagInstallation: installation, TagTenant: c.Tenant, TagCluster: c.ID, TagNode: node, TagIntent: intent,
-		TagOwner: c.Owner, TagClusterName: c.Name}
+		TagOwner: label.Value(c.Owner), TagClusterName: label.Value(c.Name)}
 	for k, v := range own {
 		if v != "" {
 			tags[k] = v

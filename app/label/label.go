@@ -57,16 +57,29 @@ func checkValue(key, value string) error {
 	if value == "" {
 		return invalid("labels", "Enter a value, as in "+key+"=value, or remove the label.", "Label %q has no value.", key)
 	}
-	wrong := func(r rune) bool {
-		return r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != ' ' && !strings.ContainsRune(valueMarks, r)
-	}
 	if len(value) > 4*MaxValue || utf8.RuneCountInString(value) > MaxValue {
 		return invalid("labels", fmt.Sprintf("Shorten it to %d characters.", MaxValue), "The value of label %q is too long.", key)
 	}
-	if strings.ContainsFunc(value, wrong) || strings.TrimSpace(value) != value {
+	if strings.ContainsFunc(value, func(r rune) bool { return !inValue(r) }) || strings.TrimSpace(value) != value {
 		return invalid("labels", "Use letters, digits, spaces and "+valueMarks+", without spaces at the ends.", "Invalid value of label %q.", key)
 	}
 	return nil
+}
+
+// Value writes a text as a value can be: cut, and with _ for what no value has.
+func Value(text string) string {
+	runes := []rune(strings.TrimSpace(text))
+	runes = runes[:min(len(runes), MaxValue)]
+	for i, r := range runes {
+		if !inValue(r) {
+			runes[i] = '_'
+		}
+	}
+	return strings.TrimSpace(string(runes))
+}
+
+func inValue(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == ' ' || strings.ContainsRune(valueMarks, r))
 }
 
 // Check holds labels to their form and number.
