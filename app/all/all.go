@@ -143,7 +143,7 @@ func New(c Config) *Services {
 	s.Policy.Quotas = policy.NewQuotas(policy.QuotasConfig{Store: c.Store, Now: c.Now})
 	solving, workerKeys := &layout.SolveLimit{}, &identity.WorkerKeys{}
 	addCluster(s, c, solving)
-	s.Label = label.New(label.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Templates: s.Catalog})
+	s.Label = label.New(label.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Rules: labelRules(s.Catalog)})
 	addOperation(s, c, solving, workerKeys)
 	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
 	addExecution(s, c)

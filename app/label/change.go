@@ -9,7 +9,7 @@ import (
 	"muster/app"
 )
 
-// Change is what becomes of a cluster's description and labels. What it doesn't name stays.
+// Change is what to do with a cluster's description and labels. What it doesn't name stays.
 type Change struct {
 	Description *string  `json:"description,omitempty"`
 	Set         Labels   `json:"set,omitempty"`

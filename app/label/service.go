@@ -22,10 +22,8 @@ type Config struct {
 	Clusters interface {
 		AuthorizedCluster(ctx context.Context, actor app.Actor, useCase, cluster string) (app.Cluster, error)
 	}
-	// Templates has the rules of a template as it is today; nil where it has none, or there is no such template any more.
-	Templates interface {
-		LabelRules(ctx context.Context, tenant, template string) (*Rules, error)
-	}
+	// Rules returns the rules of a template as it is today; nil where it has none, or there is no such template any more.
+	Rules func(ctx context.Context, tenant, template string) (*Rules, error)
 }
 
 // Service changes what describes clusters.
@@ -49,7 +47,7 @@ func (a *Service) LabelCluster(ctx context.Context, actor app.Actor, cluster str
 	if c.Status == app.ClusterDeleted {
 		return app.Cluster{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
-	rules, err := a.Templates.LabelRules(ctx, c.Tenant, c.Template)
+	rules, err := a.Rules(ctx, c.Tenant, c.Template)
 	if err != nil {
 		return app.Cluster{}, err
 	}

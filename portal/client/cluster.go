@@ -50,12 +50,14 @@ func (c *Clusters) List(ctx context.Context, f app.ClusterFilter) (all []app.Clu
 			q.Set(name, value)
 		}
 	}
-	for _, l := range f.Labels {
-		text := l.Key
-		if l.Value != "" {
-			text += "=" + l.Value
+	if len(f.Labels) > 0 {
+		labels := make([]string, len(f.Labels))
+		for i, l := range f.Labels {
+			if labels[i] = l.Key; l.Value != "" {
+				labels[i] += "=" + l.Value
+			}
 		}
-		q.Add("label", text)
+		q.Set("label", strings.Join(labels, ","))
 	}
 	for {
 		if f.Limit > 0 {

@@ -1244,7 +1244,7 @@ func Options(n Create, swap bool) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 106, "</div><div class=\"field\"><label for=\"description\">Description</label> <textarea id=\"description\" name=\"description\" rows=\"2\" maxlength=\"500\" aria-describedby=\"err-description\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 106, "</div><div class=\"field after\"><label for=\"description\">Description</label> <textarea id=\"description\" name=\"description\" rows=\"2\" maxlength=\"500\" aria-describedby=\"err-description\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

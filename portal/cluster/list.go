@@ -29,7 +29,7 @@ func clusterFilter(q url.Values, a app.Actor) (app.ClusterFilter, error) {
 		f.Owner = a.Name()
 	}
 	var err error
-	f.Labels, err = label.Selectors(q["label"])
+	f.Labels, err = label.Selectors(strings.Split(q.Get("label"), ","))
 	return f, err
 }
 

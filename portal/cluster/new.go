@@ -353,8 +353,10 @@ func (n *Form) complain(field string, c page.Complaint) {
 	}
 	n.View.Errors[field] = c
 	switch field {
-	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "visibility", "group", "description", "labels":
+	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "visibility", "group", "description":
 		n.View.Open = true
+	case "labels":
+		n.View.Open = n.View.Open || !n.View.needsLabels()
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 // labels: what a cluster is created with is read, found and changed.
 func (t *storeTest) labels() {
 	for name, labels := range map[string]label.Labels{"web": {"team": "web", "cost-centre": "4711"}, "db": {"team": "data"}, "bare": nil} {
-		n := apptest.NewCluster(kit.Tenant, name+"-1", 1, t.Clock.Now(), apptest.Chain(1))
-		n.Cluster.Name, n.Cluster.Labels, n.Cluster.Description = name, labels, "About "+name
+		n := apptest.NewCluster(kit.Tenant, name, 1, t.Clock.Now(), apptest.Chain(1))
+		n.Cluster.Labels, n.Cluster.Description = labels, "About "+name
 		_, err := t.Store.CreateCluster(t.Ctx, n)
 		t.Must(err)
 	}
@@ -45,7 +45,7 @@ func (t *storeTest) labels() {
 		{by(app.LabelSelector{Key: "team", Value: "web"}), []string{"web"}},
 		{by(app.LabelSelector{Key: "team"}), []string{"db", "web"}},
 		{by(app.LabelSelector{Key: "team"}, app.LabelSelector{Key: "cost-centre", Value: "4711"}), []string{"web"}},
-		{by(app.LabelSelector{Key: "team", Value: "nobody"}), nil},
+		{by(app.LabelSelector{Key: "team", Value: "none"}), nil},
 		{app.ClusterFilter{Text: "DATA"}, []string{"db"}},
 	} {
 		if got := find(c.filter); !slices.Equal(got, c.want) {
@@ -68,7 +68,7 @@ func (t *storeTest) labels() {
 	}
 	_, err = t.Store.LabelCluster(t.Ctx, who, "web-1", label.Change{Remove: []string{"cost-centre"}}, rules, at)
 	t.Code(err, app.EInvalid)
-	_, err = t.Store.LabelCluster(t.Ctx, who, "theirs", label.Change{Remove: []string{"team"}}, nil, at)
+	_, err = t.Store.LabelCluster(t.Ctx, who, "theirs-1", label.Change{Remove: []string{"team"}}, nil, at)
 	t.Code(err, app.ENotFound)
 	_, err = t.Store.LabelCluster(t.Ctx, who, "web-1", label.Change{Set: label.Labels{"team": "shop"}}, nil, at) // it has that
 	t.Must(err)

@@ -175,7 +175,7 @@ func (t *moneyTest) usage() {
 	}
 	_, err = a.Usage.UsageOfAll(t.Ctx, kit.Boss, usage.Filter{})
 	t.Code(err, app.EForbidden)
-	for _, f := range []usage.Filter{{By: "colour"}, {Step: "year"}, {From: now.Add(time.Hour)}, {From: now.AddDate(-1, 0, 0), Step: usage.IntervalHour},
+	for _, f := range []usage.Filter{{By: "colour"}, {Step: "decade"}, {From: now.Add(time.Hour)}, {From: now.AddDate(-1, 0, 0), Step: usage.IntervalHour},
 		{From: now.AddDate(-11, 0, 0)}, {From: time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)}} {
 		_, err := a.Usage.Usage(t.Ctx, kit.Boss, f)
 		t.Code(err, app.EInvalid)
