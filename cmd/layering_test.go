@@ -31,7 +31,7 @@ type room struct {
 }
 
 // The nouns that all domains name, and the contracts of solver, planner and families. "nouns" in a row of the table is any of them.
-var nouns = []string{"app", "app/observe", "app/humanize", "app/template", "app/layout", "app/plan", "app/family"}
+var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/template", "app/layout", "app/plan", "app/family"}
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
@@ -43,10 +43,11 @@ var rooms = []room{
 	{"app", []string{"app/observe", "app/humanize"}, "app is the still point: whatever it needs from outside is an interface of its own"},
 	{"app/observe", nil, "what is counted knows nothing of what counts"},
 	{"app/humanize", nil, "words for people know nothing of what is said"},
-	{"app/template", []string{"app", "app/humanize"}, "what admins publish needs only errors and people"},
+	{"app/label", []string{"app", "app/humanize"}, "what describes clusters needs neither them nor the catalog, which both use its rules"},
+	{"app/template", []string{"app", "app/humanize", "app/label"}, "what admins publish needs only errors and people"},
 	{"app/layout", []string{"app", "app/humanize", "app/template"}, "the contract of the solver is made of the catalog's entries"},
 	{"app/plan", []string{"app", "app/layout", "app/humanize", "app/template"}, "the contract of the planner is made of the catalog's entries"},
-	{"app/family", []string{"app", "app/template"}, "the contract of the families is made of the catalog's entries"},
+	{"app/family", []string{"app", "app/label", "app/template"}, "the contract of the families is made of the catalog's entries"},
 	{"app/build", []string{"nouns", "app/catalog", "app/cluster", "app/identity", "app/operation", "app/policy", "app/sshaccess", "app/webhook"}, "builds get clusters and tell hooks"},
 	{"app/catalog", []string{"nouns"}, "entries need only the nouns"},
 	{"app/chat", []string{"nouns", "app/catalog", "app/cluster", "app/identity"}, "people in chats are accounts that look at clusters"},
