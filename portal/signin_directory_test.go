@@ -137,8 +137,8 @@ func TestSignInByDirectory(t *testing.T) {
 		b := fresh()
 		enter(b, "Ada", "lovelace", "acme", "/account")
 		w.clock.pass(time.Hour)
-		form := url.Values{"label": {"ci"}, "days": {"1"}, "scopes": {"all"}}
-		a := b.post("/account/tokens", form, "Referer", b.srv.URL+"/account")
+		form := url.Values{"label": {"ci"}, "days": {"1"}, "scopes": {"read"}}
+		a := b.post("/account/tokens/new", form, "Referer", b.srv.URL+"/account")
 		to := a.header.Get("Location")
 		if !strings.HasPrefix(to, "/step-up?next=") {
 			t.Fatalf("a token needs no step-up: %d to %q: %s", a.status, to, a.text())
@@ -148,7 +148,7 @@ func TestSignInByDirectory(t *testing.T) {
 		if a := b.post("/step-up", url.Values{"password": {"lovelace"}, "next": {"/account"}}); a.status != http.StatusSeeOther {
 			t.Fatalf("the right password: %d %s", a.status, a.text())
 		}
-		if a := b.post("/account/tokens", form); a.status >= 400 || strings.HasPrefix(a.header.Get("Location"), "/step-up") {
+		if a := b.post("/account/tokens/new", form); a.status >= 400 || strings.HasPrefix(a.header.Get("Location"), "/step-up") {
 			t.Errorf("after the step-up: %d to %q: %s", a.status, a.header.Get("Location"), a.text())
 		}
 
