@@ -34,11 +34,11 @@ func TestTypesOfProvidersAndAutomators(t *testing.T) {
 		status     int
 		says       string
 	}{
-		{"/provider-types", "boss", http.StatusOK, `"name":"cloud"`},
-		{"/provider-types/sandbox", "boss", http.StatusOK, `"default":"64"`},
-		{"/provider-types/cloudy", "boss", http.StatusNotFound, "Provider type cloudy doesn't exist."},
-		{"/automator-types", "boss", http.StatusOK, `"name":"shell"`},
-		{"/automator-types/shell", "boss", http.StatusOK, `"name":"script"`},
+		{"/provider-types", "root", http.StatusOK, `"name":"cloud"`},
+		{"/provider-types/sandbox", "root", http.StatusOK, `"default":"64"`},
+		{"/provider-types/cloudy", "root", http.StatusNotFound, "Provider type cloudy doesn't exist."},
+		{"/automator-types", "root", http.StatusOK, `"name":"shell"`},
+		{"/automator-types/shell", "root", http.StatusOK, `"name":"script"`},
 		{"/automator-types/shell", "ada", http.StatusForbidden, ""},
 	} {
 		if a := s.do(s.request("GET", "/api/v1"+c.path, "", "Authorization", "Bearer token-of-"+c.user)); a.status != c.status || !strings.Contains(a.body, c.says) {
