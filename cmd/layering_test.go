@@ -161,6 +161,7 @@ var rooms = []room{
 	{"automators/executable", []string{"nouns", "app/resource", "app/program", "automators/internal/*"}, "programs of one's own are found and ended alike, in every family"},
 	{"automators/*", []string{"nouns", "app/resource", "@/internal/*", "automators/internal/*"}, "a member knows its tool and the contract, and no other member"},
 	{"portal/buildsystems", []string{"nouns", "app/build", "portal/buildsystems/*", "portal/buildsystems/internal/*"}, "the family's list names its members"},
+	{"portal/ldap/ldaptest", nil, "it is the other end, in tests only"},
 	{"portal/buildsystems/buildsystemtest", []string{"nouns", "app/build"}, "the suite is handed the family that it tries"},
 	{"portal/buildsystems/internal/*", []string{"nouns", "app/build", "app/webhook"}, "what members share knows none of them"},
 	{"portal/buildsystems/*", []string{"nouns", "app/build", "portal/buildsystems/internal/*"}, "a member knows its system and the contract, and no other member"},

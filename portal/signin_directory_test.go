@@ -112,7 +112,7 @@ func TestSignInByDirectory(t *testing.T) {
 
 	t.Run("refused", func(t *testing.T) {
 		b := fresh()
-		for _, user := range []string{"ada", "nobody", "*", "ada)(uid=*"} {
+		for _, user := range []string{"ada", "stranger", "*", "ada)(uid=*"} {
 			enter(b, user, "not it", "acme", "/").reads(http.StatusUnauthorized, "Wrong username or password.")
 		}
 		enter(b, "ada", "", "acme", "/").reads(http.StatusUnprocessableEntity, "Enter your password.")

@@ -17,7 +17,9 @@ type ProvisionerShow struct {
 }
 
 // load is how many slots are in use: "3 of 8".
-func (s ProvisionerShow) load() string { return strconv.Itoa(s.Used()) + " of " + strconv.Itoa(s.Slots) }
+func (s ProvisionerShow) load() string {
+	return strconv.Itoa(s.Used()) + " of " + strconv.Itoa(s.Slots)
+}
 
 // token is what it registered with.
 func (s ProvisionerShow) token() string {

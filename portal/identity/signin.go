@@ -140,7 +140,7 @@ func (p *limiter) attempt(r *http.Request, tenant, user string, try func() error
 	return p.attemptAs(r, tenant+"/"+user, func(address string) bool { return p.SignIns.KnownAddress(r.Context(), tenant, user, address) }, try)
 }
 
-// attemptAs is attempt for whoever is counted under a name; known reports whether they were at an address before.
+// attemptAs is attempt for anyone who is counted under a name; known reports whether they were at an address before.
 func (p *limiter) attemptAs(r *http.Request, who string, known func(address string) bool, try func() error) (wait time.Duration, err error) {
 	key := AttemptKey{site.Address(r), who}
 	if wait := p.attempts.Begin(key, p.attempts.Crowded(who) && known(key.Address)); wait > 0 {

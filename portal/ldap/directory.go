@@ -79,7 +79,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// connect returns an encrypted connection that nobody is bound to yet, and closes it when the context ends.
+// connect returns an encrypted connection on which no one is bound yet, and closes it when the context ends.
 func (d *Directory) connect(ctx context.Context) (*ldap.Conn, func(), error) {
 	u, err := url.Parse(d.c.URL)
 	if err != nil {

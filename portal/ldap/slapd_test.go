@@ -97,7 +97,7 @@ func TestSlapd(t *testing.T) {
 		byMail := func(c *ldap.Config) { c.Filter = "(|(uid={user})(mail={user}))" }
 		for _, x := range []struct{ user, password, reason string }{
 			{"ada", "wrong", "wrong_password"}, {"ada", "", "wrong_password"}, {"nopass", "", "wrong_password"}, {"nopass", "x", "wrong_password"}, {"ada", strings.Repeat("x", 2000), "wrong_password"},
-			{"nobody", "x", "no_entry"}, {"", "x", "no_entry"}, {"*", "lovelace", "no_entry"}, {"a*", "lovelace", "no_entry"}, {"ada)(uid=*", "lovelace", "no_entry"},
+			{"stranger", "x", "no_entry"}, {"", "x", "no_entry"}, {"*", "lovelace", "no_entry"}, {"a*", "lovelace", "no_entry"}, {"ada)(uid=*", "lovelace", "no_entry"},
 			{"ada)(|(uid=*", "lovelace", "no_entry"}, {`ada\29\28uid=\2a`, "lovelace", "no_entry"}, {"ada\x00", "lovelace", "no_entry"}, {"ada\n", "lovelace", "no_entry"}, {"\xff", "x", "no_entry"},
 			{ldaptest.BindDN, ldaptest.BindPassword, "no_entry"}, {"uid=ada," + ldaptest.Base, "lovelace", "no_entry"}, {"muster", ldaptest.BindPassword, "no_entry"}, {strings.Repeat("a", 500), "x", "no_entry"},
 		} {
@@ -181,7 +181,7 @@ func TestSlapd(t *testing.T) {
 			t.Errorf("good settings: %v, %v", err, d.Check(t.Context()))
 		}
 		empty := good
-		empty.Filter = "(&(sn=Nobody)(uid={user}))"
+		empty.Filter = "(&(sn=Stranger)(uid={user}))"
 		if d, err = ldap.New(empty); err != nil {
 			t.Fatal(err)
 		}

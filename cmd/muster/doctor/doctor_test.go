@@ -91,7 +91,7 @@ func TestDoctorChecksDirectories(t *testing.T) {
 		{"good", "", checkOK, "Directory corp responds, and has people.", nil},
 		{"a person", "ada", checkOK, "ada is uid=ada,ou=people,dc=example,dc=org, account ada, with 2 groups: admins; devs. Access: acme:admin.", nil},
 		{"no rule", "eve", checkWarn, "with 1 group: devs. No rule matches.", nil},
-		{"nobody", "nobody", checkWarn, `no entry matches "nobody"`, nil},
+		{"a stranger", "stranger", checkWarn, `no entry matches "stranger"`, nil},
 		{"two people", "shared@acme.example", CheckFail, "more than one entry", nil},
 		{"wrong bind password", "", CheckFail, "rejects the bind DN or its password", func(c *ldap.Config) { c.BindPassword = "wrong" }},
 		{"wrong CA", "", CheckFail, "isn't from a trusted CA", func(c *ldap.Config) { c.Roots = x509.NewCertPool() }},
