@@ -15,10 +15,10 @@ func TestTypesOfProvidersAndAutomators(t *testing.T) {
 	a.reads(http.StatusOK, "Provider types", "cloud Machines elsewhere.", "sandbox Machines on this host.", "Automator types", "shell")
 	wantClean(t, a)
 	a = s.get("/admin/catalog/types/provider/typed")
-	a.reads(http.StatusOK, "typed", "Provider type. One field of each type.", "Capabilities none", "project text, required account", "key secret text of several lines account", "In PEM form.",
-		"disk_gb whole number 20 account", "public true or false true", "size one of small, large small", "networks list", "No resource types.")
+	a.reads(http.StatusOK, "typed", "Provider type. One field of each type.", "Capabilities none", "project text, required none account", "key secret text of several lines none account", "In PEM form.",
+		"disk_gb whole number 20 account", "public true or false true", "size one of small, large small", "networks list none", "No resource types.")
 	wantClean(t, a)
-	s.get("/admin/catalog/types/automator/shell").reads(http.StatusOK, "Automator type.", "script text of several lines, required action")
+	s.get("/admin/catalog/types/automator/shell").reads(http.StatusOK, "Automator type.", "script text of several lines, required none action")
 	s.get("/admin/catalog/types/automator/shel").reads(http.StatusNotFound, "Automator type shel doesn't exist.", "shell")
 	if a := s.get("/admin/catalog/types/other/shell"); a.status != http.StatusNotFound {
 		t.Errorf("another family: %d", a.status)
