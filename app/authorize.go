@@ -321,6 +321,7 @@ var PermissionTable = map[string]permission{
 	// The installation
 	"SetOrphanMode":          {ScopeAdmin, All, No, No, No, No, No, proofNever},
 	"Provisioners":           {ScopeRead, All, No, No, No, No, No, proofNever},
+	"Provisioner":            {ScopeRead, All, No, No, No, No, No, proofNever},
 	"DrainProvisioner":       {ScopeAdmin, All, No, No, No, No, No, proofNever},
 	"CreateProvisionerToken": {ScopeAdmin, All, No, No, No, No, No, proofAlways},
 	"ProvisionerTokens":      {ScopeRead, All, No, No, No, No, No, proofNever},
