@@ -34,6 +34,7 @@ type Definition struct {
 	Stopped map[string][]string      `json:"stopped,omitempty"`
 	Hooks   []template.OperationHook `json:"hooks,omitempty"`  // the template's
 	Health  *template.HealthPolicy   `json:"health,omitempty"` // the template's; nil: no one looks
+	Idle    *template.IdlePolicy     `json:"idle,omitempty"`   // the template's; nil: as the tenant says
 	// PartialResults is what the template wants where not all machines come; nil: what was asked for fails.
 	PartialResults *template.PartialResults `json:"partial_results,omitempty"`
 	Firewall       *template.Firewall       `json:"firewall,omitempty"` // the template's; nil: whatever the account does by itself

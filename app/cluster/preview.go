@@ -135,6 +135,7 @@ func define(c *template.Catalog, t *template.Template, l applayout.Layout, confi
 		Template: t.Digest(), Immutable: t.Immutable,
 		Hooks:          t.Hooks,
 		Health:         t.Health,
+		Idle:           t.Idle,
 		PartialResults: t.PartialResults,
 		Firewall:       t.Firewall,
 		Batches:        t.Batches,
