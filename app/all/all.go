@@ -13,6 +13,7 @@ import (
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/identity"
+	"muster/app/idle"
 	"muster/app/layout"
 	"muster/app/observe"
 	"muster/app/operation"
@@ -87,6 +88,7 @@ type Services struct {
 		Drifts        *operation.Drifts
 		Backfills     *operation.Backfills
 	}
+	Idle      *idle.Service
 	SSHAccess *sshaccess.Service
 	Usage     *usage.Service
 	Execution struct {
@@ -142,6 +144,8 @@ func New(c Config) *Services {
 	solving, workerKeys := &layout.SolveLimit{}, &identity.WorkerKeys{}
 	addCluster(s, c, solving)
 	addOperation(s, c, solving, workerKeys)
+	s.Idle = idle.New(idle.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Deletes: s.Cluster.Deletes,
+		Sleeping: s.Operation.Sleeping})
 	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
 	addExecution(s, c)
 	addFleet(s, c, workerKeys)
@@ -155,7 +159,7 @@ func New(c Config) *Services {
 		Catalogs: s.Catalog, Secrets: s.Secret, Users: s.Identity.Users, Hooks: s.Webhook, Policies: s.Policy.Policies, Pools: s.Pool.Pools,
 		BuildHooks: s.Build.Hooks})
 	s.Upkeep = upkeep.New(upkeep.Config{
-		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Schedules: s.Operation.Schedules, PausedDeletes: s.Operation.PausedDeletes,
+		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle, Schedules: s.Operation.Schedules, PausedDeletes: s.Operation.PausedDeletes,
 		Requests: s.Operation.Requests, Backfills: s.Operation.Backfills, Usages: s.Usage, Pools: s.Pool.Reconciler})
 	return s
 }

@@ -78,7 +78,12 @@ type NewOperation struct {
 	// LeaseOver accepts it only where the cluster's lease has ended by then, and tells people: someone may just have
 	// moved the end.
 	LeaseOver bool
+	// Idle accepts it only where the cluster is idle still; nil for no such condition.
+	Idle *IdleEnd
 }
+
+// IdleEnd is what an operation saves that ends the use of an idle cluster.
+type IdleEnd struct{ PerHour float64 }
 
 // Secrets are the keys of a cluster.
 type Secrets struct {

@@ -196,3 +196,10 @@ func (s State) Because() string {
 	}
 	return strings.Join(s.Reasons, ". ") + "."
 }
+
+// Same reports whether nothing has happened between two states.
+func (s State) Same(o State) bool {
+	return s.Disabled == o.Disabled && s.Policy.Action() == o.Policy.Action() && s.IdleSince.Equal(o.IdleSince) && s.MeasuredAt.Equal(o.MeasuredAt) &&
+		s.KeptUntil.Equal(o.KeptUntil) && s.WarnedAt.Equal(o.WarnedAt) && s.ActAt.Equal(o.ActAt) && s.ConfirmAt.Equal(o.ConfirmAt) &&
+		s.DoneAt.Equal(o.DoneAt) && s.DueAt.Equal(o.DueAt)
+}
