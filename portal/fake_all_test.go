@@ -54,6 +54,7 @@ type everything interface {
 	site.Sleeping
 	site.Schedules
 	site.Leases
+	site.Idle
 	site.Requests
 	site.Health
 	site.ManualSteps

@@ -14,6 +14,7 @@ import (
 	"muster/portal/health"
 	"muster/portal/home"
 	"muster/portal/identity"
+	"muster/portal/idle"
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
@@ -39,6 +40,7 @@ func (p *Portal) pages() []site.Route {
 		operation.Routes(p.operation),
 		execution.Routes(p.execution),
 		health.Routes(p.health),
+		idle.Routes(p.idle),
 		policy.Routes(p.policy),
 		webhook.Routes(p.webhook),
 		build.Routes(p.build),
@@ -64,6 +66,7 @@ func (p *Portal) operations() []site.Operation {
 		cluster.Operations(p.cluster),
 		operation.Operations(p.operation),
 		health.Operations(p.health),
+		idle.Operations(p.idle),
 		execution.Operations(p.execution),
 		policy.Operations(p.policy),
 		pool.Operations(p.pool),

@@ -192,7 +192,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Finder: s.Cluster.Finder, Masks: s.Cluster.Masks})
 	s.Cluster.Specs = cluster.NewSpecs(cluster.SpecsConfig{Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Cluster.Creates = cluster.NewCreates(cluster.CreatesConfig{
-		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Resources: s.Resource,
+		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Sleeps: c.Sleeps, Resources: s.Resource,
 		Catalogs: s.Catalog, Policies: s.Policy.Policies, Solving: solving, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans,
 		Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Specs: s.Cluster.Specs})
 	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})

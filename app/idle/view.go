@@ -41,11 +41,11 @@ type View struct {
 type PolicyView struct {
 	If         template.IdleConditions `json:"if"`
 	After      string                  `json:"after"`
-	Grace      string                  `json:"grace"`
-	Then       template.IdleAction     `json:"then"`
-	OwnerMay   template.IdleChoice     `json:"owner_may"`
-	MaxKeep    string                  `json:"max_keep"`
-	Conditions []string                `json:"conditions"` // in words
+	Grace      string                  `json:"grace,omitempty"`
+	Then       template.IdleAction     `json:"then,omitempty"`
+	OwnerMay   template.IdleChoice     `json:"owner_may,omitempty"`
+	MaxKeep    string                  `json:"max_keep,omitempty"`
+	Conditions []string                `json:"conditions,omitempty"` // in words
 }
 
 // ViewOf is a policy as the API writes it.
@@ -233,4 +233,40 @@ func (a *Service) IdleWarnings(ctx context.Context, actor app.Actor) ([]View, er
 		list = append(list, v)
 	}
 	return list, err
+}
+
+// Parse reads a policy as the API and files write it. EInvalid names the field.
+func (v PolicyView) Parse() (*template.IdlePolicy, error) {
+	p := &template.IdlePolicy{If: v.If, Then: v.Then, OwnerMay: v.OwnerMay}
+	for _, d := range []struct {
+		field, text string
+		into        *time.Duration
+	}{{"after", v.After, &p.After}, {"grace", v.Grace, &p.Grace}, {"max_keep", v.MaxKeep, &p.MaxKeep}} {
+		if d.text == "" {
+			continue
+		}
+		length, err := template.ParseLength(d.text)
+		if err == nil && length <= 0 {
+			err = &app.Error{Code: app.EInvalid, Message: "The duration must be longer than 0.", Hint: "Use a form such as 90m, 4h or 1d."}
+		}
+		if err != nil {
+			e := app.AsError(err)
+			return nil, &app.Error{Code: app.EInvalid, Field: d.field, Message: e.Message, Hint: e.Hint}
+		}
+		*d.into = length
+	}
+	return p, nil
+}
+
+// Default is a tenant's policy, for clusters whose templates say nothing.
+type Default struct {
+	Policy *PolicyView `json:"policy"` // null for none
+}
+
+// DefaultOf is a tenant's policy as the API writes it.
+func DefaultOf(p *template.IdlePolicy) Default {
+	if p == nil {
+		return Default{}
+	}
+	return Default{Policy: ViewOf(*p)}
 }

@@ -27,7 +27,7 @@ func place(s app.Subject) string {
 	case app.SubjectLeaseExtension:
 		return "/clusters/" + s.ID + "/extend"
 	case app.SubjectKeep:
-		return "/clusters/" + s.ID + "/keep"
+		return "/clusters/" + s.ID + "/idle"
 	case app.SubjectManualSteps:
 		return "/clusters/" + s.ID + "#questions"
 	case app.SubjectRequest:
