@@ -24,7 +24,7 @@ type Due struct {
 	Every   time.Duration // from one measurement to the next
 }
 
-// Move is the state after a step, with what people are told of it; no notice where its kind is "".
+// Move is the state after a step, with what people are notified of; no notice where its kind is "".
 type Move struct {
 	Due    Due
 	After  State

@@ -260,7 +260,7 @@ func (v PolicyView) Parse() (*template.IdlePolicy, error) {
 
 // Default is a tenant's policy, for clusters whose templates say nothing.
 type Default struct {
-	Policy *PolicyView `json:"policy"` // null for none
+	Policy *PolicyView `json:"policy,omitempty"` // absent for none
 }
 
 // DefaultOf is a tenant's policy as the API writes it.

@@ -1,4 +1,3 @@
-// Package idle shows how clusters are used, and lets people keep them when they are idle. It uses package site.
 package idle
 
 import (
