@@ -50,7 +50,7 @@ func (s *Store) IdleWarnings(ctx context.Context, r app.ClusterReader, limit int
 // DefaultIdlePolicy returns the tenant's; nil where it has none.
 func (s *Store) DefaultIdlePolicy(ctx context.Context, tenant string) (*template.IdlePolicy, error) {
 	var text string
-	if err := s.Row(ctx, `SELECT idle_policy FROM tenants WHERE name = ?`, tenant).Scan(&text); err != nil {
+	if err := s.Row(ctx, `SELECT idle_policy FROM tenants WHERE name = ?`, tenant).Scan(&text); err != nil && !db.IsNoRows(err) {
 		return nil, db.Wrapped(err)
 	}
 	if text == "" {

@@ -8,6 +8,7 @@ import (
 	"muster/app/apptest"
 	appcluster "muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/identity"
 	"muster/app/idle"
 	"muster/app/store/storetest/kit"
 	"muster/app/template"
@@ -143,6 +144,8 @@ func (t *storeTest) idleClusters() {
 
 func (t *storeTest) idleDefault() {
 	who := app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleAdmin}
+	t.Must(t.Store.CreateTenant(t.Ctx, app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin},
+		identity.Tenant{Name: kit.Tenant, CreatedAt: t.Clock.Now(), CreatedBy: "root"}, nil))
 	plain, off := t.looked("plain", nil), t.lookedFor("off", nil, &template.IdlePolicy{Then: template.IdleNothing})
 	checked := t.looked("checked", &template.HealthPolicy{Interval: time.Hour})
 	p := &template.IdlePolicy{After: time.Hour, If: template.IdleConditions{LoadBelow: 0.5}}
