@@ -70,7 +70,7 @@ func TestIdleClusterIsShownAndKept(t *testing.T) {
 		f := fakeOf(c)
 		now := c.Now()
 		k.view.IdleSince, k.view.ActAt = now.Add(-2*time.Hour), now.Add(30*time.Minute)
-		c.UseCases = useCases(f, k)
+		c.UseCases = useCases(f, k, newFakeQuotas(f))
 	})
 	s.signIn("ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)

@@ -67,7 +67,7 @@ func TestConditions(t *testing.T) {
 		"the script says in use without words": {script, []string{"script 1 "}, "the script says that it's in use"},
 		"the script fails":                     {script, []string{"script 127 sh: x: not found"}, "the script failed with exit code 127: sh: x: not found"},
 		"the script takes too long":            {script, []string{"script 124 "}, "the script gave no answer in time"},
-		"the script gives no answer":           {script, nil, "the script gave no answer in time"},
+		"the script has no answer":             {script, nil, "the script gave no answer in time"},
 	} {
 		if got := strings.Join(reading(c.lines...).Reasons(c.if_), "; "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
