@@ -12,6 +12,7 @@ import (
 	"muster/portal/home"
 	"muster/portal/identity"
 	"muster/portal/idle"
+	"muster/portal/node"
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
@@ -30,6 +31,7 @@ type services struct {
 	health    *health.Service
 	identity  *identity.Service
 	idle      *idle.Service
+	node      *node.Service
 	pool      *pool.Service
 	quota     *quota.Service
 	resource  *resource.Service
@@ -51,6 +53,7 @@ func newServices(s *site.Site) (n services) {
 	n.health = health.New(s)
 	n.identity = identity.New(s)
 	n.idle = idle.New(s)
+	n.node = node.New(s)
 	n.pool = pool.New(s)
 	n.quota = quota.New(s)
 	n.resource = resource.New(s)

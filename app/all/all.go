@@ -15,6 +15,7 @@ import (
 	"muster/app/identity"
 	"muster/app/idle"
 	"muster/app/layout"
+	"muster/app/node"
 	"muster/app/observe"
 	"muster/app/operation"
 	"muster/app/plan"
@@ -89,6 +90,7 @@ type Services struct {
 		Backfills     *operation.Backfills
 	}
 	Idle      *idle.Service
+	Node      *node.Service
 	SSHAccess *sshaccess.Service
 	Usage     *usage.Service
 	Execution struct {
@@ -203,6 +205,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
 	s.Cluster.Dashboard = cluster.NewDashboard(cluster.DashboardConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
 	s.Cluster.Repeats = cluster.NewRepeats(cluster.RepeatsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Node = node.New(node.Config{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.SSHAccess = sshaccess.New(sshaccess.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
 }
 

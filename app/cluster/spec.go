@@ -199,7 +199,7 @@ func hides(key string, v any) bool {
 	if text, is := v.(string); is && text != "" && app.SecretReference.ReplaceAllString(text, "") == "" {
 		return false
 	}
-	return secret.SecretKeyPattern.MatchString(key) || !template.SameValue(v, concealed(v))
+	return secret.SecretKeyPattern.MatchString(key) || !template.SameValue(v, Concealed(v))
 }
 
 // leaseText writes a duration as ParseLength reads it, to the minute.

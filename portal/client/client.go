@@ -37,6 +37,7 @@ type Client struct {
 	Idle              *Idle
 	Leases            *Leases
 	Notices           *Notices
+	Nodes             *Nodes
 	Operations        *Operations
 	Orphans           *Orphans
 	Policies          *Policies
@@ -102,6 +103,7 @@ func New(s Settings) (*Client, error) {
 	c.Idle = (*Idle)(p)
 	c.Leases = (*Leases)(p)
 	c.Notices = (*Notices)(p)
+	c.Nodes = (*Nodes)(p)
 	c.Operations = (*Operations)(p)
 	c.Orphans = (*Orphans)(p)
 	c.Policies = (*Policies)(p)
