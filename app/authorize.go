@@ -94,6 +94,8 @@ var PermissionTable = map[string]permission{
 	"PreviewSleep":         {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewWake":          {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Schedule":             {ScopeRead, All, All, see, see, see, see, proofNever},
+	"ClusterIdle":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"IdleWarnings":         {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewClone":         {ScopeRead, All, All, use, use, use, use, proofNever},
 	"ExportCluster":        {ScopeRead, All, All, use, use, use, use, proofNever},
 	"DiffClusters":         {ScopeRead, All, All, use, use, use, use, proofNever},
@@ -128,6 +130,8 @@ var PermissionTable = map[string]permission{
 	"WakeCluster":        {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"CheckHealth":        {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"SetSchedule":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"KeepCluster":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"SetClusterIdle":     {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"CloneCluster":       {ScopeCluster, All, All, use, use, No, use, proofNever},
 
 	// ManualSteps of steps that people carry out. Who may answer which is up to the question.
@@ -170,6 +174,10 @@ var PermissionTable = map[string]permission{
 	// Who sees the tenant's new clusters
 	"DefaultVisibility":    {ScopeRead, All, All, All, All, All, All, proofNever},
 	"SetDefaultVisibility": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+
+	// What happens to the tenant's clusters that no one uses
+	"IdlePolicy":    {ScopeRead, All, All, All, All, All, All, proofNever},
+	"SetIdlePolicy": {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
 	// The tenant
 	"Queue":        {ScopeRead, All, All, No, No, No, No, proofNever},
@@ -291,6 +299,7 @@ var PermissionTable = map[string]permission{
 	"LeaseLink":       {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Usage":           {ScopeRead, All, All, All, Own, Own, Own, proofNever},
 	"UsageLabels":     {ScopeRead, All, All, All, Own, Own, Own, proofNever},
+	"IdleSavings":     {ScopeRead, All, All, All, Own, Own, Own, proofNever},
 	"UsageOfAll":      {ScopeRead, All, No, No, No, No, No, proofNever},
 	"UsageAhead":      {ScopeRead, All, All, All, Own, Own, Own, proofNever},
 	"UsageAheadOfAll": {ScopeRead, All, No, No, No, No, No, proofNever},

@@ -139,6 +139,7 @@ type unasked struct {
 	Operations
 	RollBacks
 	Leases
+	Idle
 	Requests
 	ManualSteps
 	Queues

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"time"
 
 	"muster/app"
 	"muster/app/apptest"
@@ -12,9 +13,11 @@ import (
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/identity"
+	"muster/app/idle"
 	"muster/app/layout"
 	"muster/app/operation"
 	"muster/app/policy"
+	"muster/app/template"
 	"muster/app/usage"
 	"muster/app/webhook"
 	"muster/portal/site"
@@ -56,6 +59,7 @@ type everything interface {
 	site.Sleeping
 	site.Schedules
 	site.Leases
+	site.Idle
 	site.Requests
 	site.Health
 	site.ManualSteps
@@ -183,6 +187,18 @@ func (f *fake) Usage(context.Context, app.Actor, usage.Filter) (usage.Usage, err
 func (f *fake) QuotaLeft(context.Context, app.Actor) (policy.QuotaLeft, error) {
 	return policy.QuotaLeft{}, nil
 }
+
+func (f *fake) ClusterIdle(_ context.Context, _ app.Actor, id string) (idle.View, error) {
+	return idle.View{Cluster: id, State: "none", Reasons: []string{}}, nil
+}
+
+func (f *fake) IdleWarnings(context.Context, app.Actor) ([]idle.View, error) { return nil, nil }
+
+func (f *fake) IdleSavings(context.Context, app.Actor, time.Time, time.Time) (idle.Savings, error) {
+	return idle.Savings{}, nil
+}
+
+func (f *fake) IdlePolicy(context.Context, app.Actor) (*template.IdlePolicy, error) { return nil, nil }
 
 func (f *fake) LeaseOutlook(context.Context, app.Actor, string) (operation.LeaseOutlook, error) {
 	return operation.LeaseOutlook{}, nil

@@ -14,6 +14,7 @@ import (
 	"muster/portal/health"
 	"muster/portal/home"
 	"muster/portal/identity"
+	"muster/portal/idle"
 	"muster/portal/node"
 	"muster/portal/operation"
 	"muster/portal/policy"
@@ -41,6 +42,7 @@ func (p *Portal) pages() []site.Route {
 		operation.Routes(p.operation),
 		execution.Routes(p.execution),
 		health.Routes(p.health),
+		idle.Routes(p.idle),
 		policy.Routes(p.policy),
 		webhook.Routes(p.webhook),
 		build.Routes(p.build),
@@ -67,6 +69,7 @@ func (p *Portal) operations() []site.Operation {
 		node.Operations(p.node),
 		operation.Operations(p.operation),
 		health.Operations(p.health),
+		idle.Operations(p.idle),
 		execution.Operations(p.execution),
 		policy.Operations(p.policy),
 		pool.Operations(p.pool),

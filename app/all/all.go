@@ -13,6 +13,7 @@ import (
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/identity"
+	"muster/app/idle"
 	"muster/app/label"
 	"muster/app/layout"
 	"muster/app/node"
@@ -90,6 +91,7 @@ type Services struct {
 		Backfills     *operation.Backfills
 	}
 	Label     *label.Service
+	Idle      *idle.Service
 	Node      *node.Service
 	SSHAccess *sshaccess.Service
 	Usage     *usage.Service
@@ -147,6 +149,8 @@ func New(c Config) *Services {
 	addCluster(s, c, solving)
 	s.Label = label.New(label.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Rules: labelRules(s.Catalog)})
 	addOperation(s, c, solving, workerKeys)
+	s.Idle = idle.New(idle.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Deletes: s.Cluster.Deletes,
+		Sleeping: s.Operation.Sleeping})
 	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
 	addExecution(s, c)
 	addFleet(s, c, workerKeys)
@@ -160,7 +164,7 @@ func New(c Config) *Services {
 		Catalogs: s.Catalog, Secrets: s.Secret, Users: s.Identity.Users, Hooks: s.Webhook, Policies: s.Policy.Policies, Pools: s.Pool.Pools,
 		BuildHooks: s.Build.Hooks})
 	s.Upkeep = upkeep.New(upkeep.Config{
-		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Schedules: s.Operation.Schedules, PausedDeletes: s.Operation.PausedDeletes,
+		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle, Schedules: s.Operation.Schedules, PausedDeletes: s.Operation.PausedDeletes,
 		Requests: s.Operation.Requests, Backfills: s.Operation.Backfills, Usages: s.Usage, Pools: s.Pool.Reconciler})
 	return s
 }
@@ -193,7 +197,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Finder: s.Cluster.Finder, Masks: s.Cluster.Masks})
 	s.Cluster.Specs = cluster.NewSpecs(cluster.SpecsConfig{Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Cluster.Creates = cluster.NewCreates(cluster.CreatesConfig{
-		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Resources: s.Resource,
+		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Sleeps: c.Sleeps, Resources: s.Resource,
 		Catalogs: s.Catalog, Policies: s.Policy.Policies, Solving: solving, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans,
 		Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Specs: s.Cluster.Specs})
 	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})

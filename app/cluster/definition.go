@@ -34,6 +34,7 @@ type Definition struct {
 	Stopped map[string][]string      `json:"stopped,omitempty"`
 	Hooks   []template.OperationHook `json:"hooks,omitempty"`  // the template's
 	Health  *template.HealthPolicy   `json:"health,omitempty"` // the template's; nil: no one looks
+	Idle    *template.IdlePolicy     `json:"idle,omitempty"`   // the template's; nil: as the tenant says
 	// PartialResults is what the template wants where not all machines come; nil: what was asked for fails.
 	PartialResults *template.PartialResults `json:"partial_results,omitempty"`
 	Firewall       *template.Firewall       `json:"firewall,omitempty"` // the template's; nil: whatever the account does by itself
@@ -77,7 +78,12 @@ type NewOperation struct {
 	// LeaseOver accepts it only where the cluster's lease has ended by then, and tells people: someone may just have
 	// moved the end.
 	LeaseOver bool
+	// Idle accepts it only where the cluster is idle still; nil for no such condition.
+	Idle *IdleEnd
 }
+
+// IdleEnd is what an operation saves that ends the use of an idle cluster.
+type IdleEnd struct{ PerHour float64 }
 
 // Secrets are the keys of a cluster.
 type Secrets struct {

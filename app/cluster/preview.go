@@ -124,6 +124,9 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 	if spec := c.Providers[layout.Provider]; t.Firewall != nil && spec != nil && a.Firewalls != nil && !a.Firewalls(spec.Type) {
 		warnings = append(warnings, fmt.Sprintf("Provider %s doesn't support firewalls, so the firewall of template %s isn't applied.", spec.Name, t.Name))
 	}
+	if spec := c.Providers[layout.Provider]; t.Idle != nil && t.Idle.Action() == template.IdleSleep && spec != nil && a.Sleeps != nil && !a.Sleeps(spec.Type) {
+		warnings = append(warnings, fmt.Sprintf("Provider %s can't stop machines and keep them, so the cluster won't go to sleep when it's idle.", spec.Name))
+	}
 	p.Layout, p.Plan, p.PlanHash, p.Duration, p.Warnings = layout, plan, plan.Hash(), plan.Duration(), warnings
 	return d, p, nil
 }
@@ -135,6 +138,7 @@ func define(c *template.Catalog, t *template.Template, l applayout.Layout, confi
 		Template: t.Digest(), Immutable: t.Immutable,
 		Hooks:          t.Hooks,
 		Health:         t.Health,
+		Idle:           t.Idle,
 		PartialResults: t.PartialResults,
 		Firewall:       t.Firewall,
 		Batches:        t.Batches,

@@ -107,6 +107,9 @@ func (a *Submitter) take(ctx context.Context, actor app.Actor, d *updateBuilder)
 	if err != nil {
 		return appcluster.UpdateAnswer{}, err
 	}
+	if actor.Via == app.ViaServer && actor.User == app.IdleUser {
+		n.Idle = &appcluster.IdleEnd{PerHour: d.preview.Before.CostPerHour - d.preview.After.CostPerHour}
+	}
 	op, err := a.Store.SubmitOperation(ctx, n)
 	if err != nil {
 		return appcluster.UpdateAnswer{}, err

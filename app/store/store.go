@@ -15,6 +15,7 @@ import (
 	"muster/app/store/health"
 	"muster/app/store/idempotency"
 	"muster/app/store/identity"
+	"muster/app/store/idle"
 	"muster/app/store/lease"
 	"muster/app/store/operation"
 	"muster/app/store/policy"
@@ -51,6 +52,7 @@ type (
 	chatStore        = chat.Store
 	clusterStore     = cluster.Store
 	receiptStore     = receipt.Store
+	idleStore        = idle.Store
 	leaseStore       = lease.Store
 	usageStore       = usage.Store
 	healthStore      = health.Store
@@ -82,6 +84,7 @@ type Store struct {
 	chatStore
 	clusterStore
 	receiptStore
+	idleStore
 	leaseStore
 	usageStore
 	healthStore
@@ -130,6 +133,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		chatStore:      *chat.New(d),
 		clusterStore:   *clusters,
 		receiptStore:   *receipt.New(d),
+		idleStore:      *idle.New(d),
 		leaseStore:     *lease.New(d),
 		usageStore:     *usage.New(d),
 		healthStore:    *health.New(d, clusters),

@@ -80,6 +80,9 @@ func (t *Template) Parts() (list []Part) {
 	if t.Health != nil {
 		addAll(t.Health, "health")
 	}
+	if t.Idle != nil {
+		addAll(t.Idle, "idle")
+	}
 	if t.Batches != nil {
 		addAll(t.Batches, "batches")
 	}

@@ -33,6 +33,8 @@ type Template struct {
 	ReplacedBy string   `json:"replaced_by,omitempty"` // the template to use instead of a deprecated one
 	// Health says how clusters are managed; nil: no one looks.
 	Health *HealthPolicy `json:"health,omitempty"`
+	// Idle says when clusters are idle, and what happens then; nil: as the tenant says.
+	Idle *IdlePolicy `json:"idle,omitempty"`
 	// PartialResults says what happens to creates and growths of which not all machines come; nil: they fail.
 	PartialResults *PartialResults `json:"partial_results,omitempty"`
 	// Firewall says what reaches clusters from outside; nil: whatever the account does by itself.

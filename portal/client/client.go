@@ -34,6 +34,7 @@ type Client struct {
 	Clusters          *Clusters
 	Devices           *Devices
 	Groups            *Groups
+	Idle              *Idle
 	Leases            *Leases
 	Notices           *Notices
 	Nodes             *Nodes
@@ -99,6 +100,7 @@ func New(s Settings) (*Client, error) {
 	c.Clusters = (*Clusters)(p)
 	c.Devices = (*Devices)(p)
 	c.Groups = (*Groups)(p)
+	c.Idle = (*Idle)(p)
 	c.Leases = (*Leases)(p)
 	c.Notices = (*Notices)(p)
 	c.Nodes = (*Nodes)(p)

@@ -12,6 +12,7 @@ import (
 	"muster/app/template"
 
 	"github.com/a-h/templ"
+	"muster/portal/idle"
 )
 
 // ServiceLine is a service of a cluster with its nodes, state and links.
@@ -165,7 +166,7 @@ func (c Show) Parts() []Part {
 		return []Part{{"now", OperationNow(c)}}
 	}
 	parts := []Part{
-		{"head", Head(c)}, {"now", Current(c)}, {"questions", ManualSteps(c)}, {"waiting", Wait(c)}, {"facts", Facts(c)},
+		{"head", Head(c)}, {"now", Current(c)}, {"idle", idle.Banner(c.Idle, c.Now)}, {"questions", ManualSteps(c)}, {"waiting", Wait(c)}, {"facts", Facts(c)},
 		{"services", Services(c)}, {"change", Change(c)}, {"more", More(c)},
 	}
 	if c.Lease != nil {

@@ -91,6 +91,11 @@ func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id stri
 		if err != nil {
 			return c, err
 		}
+		use, err := p.Idle.ClusterIdle(ctx, a, c.View.ID)
+		if err != nil {
+			return c, err
+		}
+		c.Idle = &use
 		c.Lease = &LeaseBox{Now: c.Now, Outlook: o, May: a.MayIn("ExtendLease", c.View.Cluster), Admin: a.MayIn("ExtendLease", app.Cluster{}), Cost: c.View.CostPerHour, Currency: c.View.Currency}
 	}
 	if c.Change, err = p.changePanel(ctx, a, c.View); err != nil {

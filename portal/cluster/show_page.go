@@ -13,6 +13,7 @@ import (
 	appexecution "muster/app/execution"
 	"muster/app/family"
 	"muster/app/health"
+	appidle "muster/app/idle"
 	"muster/portal/execution"
 	"muster/portal/page"
 	"muster/portal/plan"
@@ -47,6 +48,7 @@ type Show struct {
 	Pinned    *app.Operation       // the operation whose page this is; nil: the cluster's page
 	Waiting   appexecution.Waiting // the groups only; empty if nothing waits
 	Lease     *LeaseBox            // nil if unknown
+	Idle      *appidle.View        // nil if unknown
 	// ManualSteps are the open manual steps.
 	ManualSteps []execution.ManualStepForm
 }

@@ -25,6 +25,8 @@ func sections() []page.Section {
 			Group: page.GroupConnections, UseCase: "BuildHooks"},
 		{Path: "/admin/slack", Name: "Slack", Text: "Workspaces, channels and approvals.",
 			Group: page.GroupConnections, UseCase: "ChatSettings"},
+		{Path: "/admin/idle", Name: "Idle clusters", Text: "When clusters that no one uses go to sleep or are deleted.",
+			Group: page.GroupMoney, UseCase: "SetIdlePolicy"},
 		{Path: "/admin/quotas", Name: "Quotas", Text: "Limits for the tenant, groups and users, with current usage.",
 			Group: page.GroupMoney, UseCase: "Quotas"},
 		{Path: "/usage", Name: "Usage", Text: "Node hours and cost by user, template, provider and time.",

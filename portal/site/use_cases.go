@@ -39,6 +39,7 @@ type UseCases struct {
 	Sleeping       Sleeping
 	Schedules      Schedules
 	Leases         Leases
+	Idle           Idle
 	Requests       Requests
 	Health         Health
 	ManualSteps    ManualSteps

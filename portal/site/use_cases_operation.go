@@ -2,9 +2,11 @@ package site
 
 import (
 	"context"
+	"time"
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/idle"
 	appoperation "muster/app/operation"
 	"muster/app/schedule"
 	"muster/app/template"
@@ -81,6 +83,18 @@ type Leases interface {
 	LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (appoperation.LeaseOutlook, error)
 	// LeaseLink checks the link of a warning; moved reports that the lease has changed since.
 	LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (o appoperation.LeaseOutlook, moved bool, err error)
+}
+
+// Idle shows how clusters are used, and keeps them.
+type Idle interface {
+	ClusterIdle(ctx context.Context, a app.Actor, cluster string) (idle.View, error)
+	// KeepCluster is EForbidden, reason idle_policy, if the policy doesn't let the owner.
+	KeepCluster(ctx context.Context, a app.Actor, cluster string, by time.Duration) (idle.View, error)
+	SetClusterIdle(ctx context.Context, a app.Actor, cluster string, off bool) (idle.View, error)
+	IdleWarnings(ctx context.Context, a app.Actor) ([]idle.View, error)
+	IdleSavings(ctx context.Context, a app.Actor, from, to time.Time) (idle.Savings, error)
+	IdlePolicy(ctx context.Context, a app.Actor) (*template.IdlePolicy, error)
+	SetIdlePolicy(ctx context.Context, a app.Actor, p *template.IdlePolicy) error
 }
 
 // Requests shows and decides requests.

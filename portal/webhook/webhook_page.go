@@ -123,6 +123,8 @@ func NoticeWord(k app.NoticeKind) string {
 		return "leases"
 	case app.NoticeApproval:
 		return "approvals"
+	case app.NoticeIdle:
+		return "idle clusters"
 	case app.NoticeBudget:
 		return "budgets and quotas"
 	case app.NoticeAlarm:

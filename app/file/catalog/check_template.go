@@ -14,6 +14,7 @@ type templateChecker struct{ *checker }
 // template checks what a template says itself, and then the whole that it makes with what it extends and includes.
 func (c templateChecker) template(e *form.Entry, t *template.Template) {
 	c.healthPolicy(e, t.Health)
+	c.idle(e, t)
 	c.person(e, t.Batches, "batches")
 	c.partialResults(e, t)
 	c.firewall(e, t)

@@ -270,6 +270,10 @@ func (m *merging) rest() {
 		m.out.Health = t.Health
 		m.took("health", "health")
 	}
+	if t.Idle != nil {
+		m.out.Idle = t.Idle
+		m.took("idle", "idle")
+	}
 	if t.Firewall != nil {
 		m.out.Firewall = t.Firewall
 		m.took("firewall", "firewall")

@@ -10,6 +10,7 @@ import (
 	"muster/app/store/build"
 	"muster/app/store/db"
 	"muster/app/store/health"
+	"muster/app/store/idle"
 	"muster/app/store/policy"
 )
 
@@ -163,6 +164,9 @@ func SetCluster(t *db.Tx, at time.Time, tenant, id string, status app.ClusterSta
 	}
 	if err == nil {
 		err = build.Wake(t, at, `cluster = ? AND cluster <> '' AND live = 1`, id)
+	}
+	if err == nil {
+		err = idle.Moved(t, at, id, status)
 	}
 	if err != nil {
 		return db.Wrapped(err)

@@ -9,6 +9,7 @@ import (
 	"muster/app/ledger"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
+	idledb "muster/app/store/idle"
 	"muster/app/store/lease"
 	ledgerdb "muster/app/store/ledger"
 	"muster/app/store/policy"
@@ -38,6 +39,11 @@ func (s *Store) SubmitOperation(ctx context.Context, n cluster.NewOperation) (op
 		}
 		if n.LeaseOver {
 			if err := lease.Over(t, n.Operation); err != nil {
+				return err
+			}
+		}
+		if n.Idle != nil {
+			if err := idledb.Over(t, n.Operation); err != nil {
 				return err
 			}
 		}
@@ -195,6 +201,14 @@ func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 		return op, fmt.Errorf("store: operation: %w", err)
 	}
 	if err := t.Exec(`UPDATE operations SET followed_by = ? WHERE cluster = ? AND followed_by = 0 AND id < ?`, op.ID, op.Cluster, op.ID); err != nil {
+		return op, err
+	}
+	if n.Idle != nil {
+		if err := idledb.Saves(t, op, n.Idle.PerHour); err != nil {
+			return op, err
+		}
+	}
+	if err := idledb.Active(t, op.Cluster, op.CreatedAt); err != nil {
 		return op, err
 	}
 	detail := op.PlanHash

@@ -36,6 +36,8 @@ func Command(c *cli.Context) *cobra.Command {
 		clusterReceiptCommand(c),
 		clusterLeaseCommand(c),
 		clusterExtendCommand(c),
+		clusterIdleCommand(c),
+		clusterKeepCommand(c),
 		clusterShortenCommand(c),
 		clusterLabelCommand(c),
 		clusterRenameCommand(c),

@@ -158,6 +158,7 @@ type templateDoc struct {
 
 	Batches *batchesDoc      `yaml:"batches" doc:"Manual approval between batches of changed nodes. Default: only if the change asks for it."`
 	Health  *healthPolicyDoc `yaml:"health" doc:"Interval of health checks, and repair of unhealthy nodes. Default: no health checks."`
+	Idle    *idleDoc         `yaml:"idle" doc:"When clusters are idle, and what happens then. Default: the tenant's setting."`
 
 	Firewall *firewallDoc `yaml:"firewall" doc:"Ports to open besides SSH. The provider creates a firewall with each cluster and deletes it with the cluster. Default: the account's own rules."`
 
@@ -310,6 +311,7 @@ func (t *templateDoc) template(e *Entry) *template.Template {
 		Batches: t.Batches.person(),
 		Health:  t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(),
 		Labels: t.Labels.rules(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.State(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
+		Idle:       t.Idle.policy(),
 		Parameters: parameters(t.Parameters),
 	}
 	for _, s := range t.Defaults.Services {

@@ -19,6 +19,7 @@ func Bot(u *all.Services) bot.UseCases {
 		Operations:  u.Operation.Controls,
 		RollBacks:   u.Operation.RollBacks,
 		Leases:      u.Operation.Leases,
+		Idle:        u.Idle,
 		Requests:    u.Operation.Requests,
 		ManualSteps: u.Execution.ManualSteps,
 		Queues:      u.Execution.Waits,

@@ -79,6 +79,7 @@ func Portal(u *all.Services) site.UseCases {
 		Sleeping:       u.Operation.Sleeping,
 		Schedules:      u.Operation.Schedules,
 		Leases:         u.Operation.Leases,
+		Idle:           u.Idle,
 		Requests:       u.Operation.Requests,
 		Health:         healths{u.Execution.Health, u.Execution.Facts},
 		ManualSteps:    u.Execution.ManualSteps,
