@@ -57,7 +57,7 @@ func SaveRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 	}
 	return r, t.AddAudit(r.RequestedAt, n.Who, act, RequestObject(r.ID), nil, map[string]any{
 		"cluster": r.Cluster, "name": r.Spec.Name, "plan_hash": r.Terms.PlanHash,
-		"said": r.Decision.Said})
+		"said": r.Decision.Said, "changes": r.Decision.Changes})
 }
 
 // RequestObject names a request in the audit log.
