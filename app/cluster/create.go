@@ -90,6 +90,7 @@ func (a *Creates) Ask(ctx context.Context, actor app.Actor, r CreateRequest) (An
 		return answer, err
 	}
 	v, err := a.Views.Cluster(ctx, actor, answer.Request.Cluster)
+	v.Changes = answer.Request.Decision.Changes
 	answer.Cluster = &v
 	return answer, err
 }

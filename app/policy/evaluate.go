@@ -88,19 +88,23 @@ func Impossible(changes []Change, err error) error {
 
 // unstable refuses what policies change again and again.
 func (r *round) unstable(d Decision, solved Fields) Decision {
-	var who []string
-	for _, c := range r.changes {
-		if c.Field == FieldSize && c.To == r.fields.Size && r.fields.Size != solved.Size || c.Field == FieldHardware && c.To == r.fields.Hardware && r.fields.Hardware != solved.Hardware ||
-			c.Field == FieldProvider && c.To == r.fields.Provider && r.fields.Provider != solved.Provider {
-			who = append(who, c.Policy)
+	var who, what []string
+	for _, f := range []Change{{Field: FieldSize, From: solved.Size, To: r.fields.Size}, {Field: FieldHardware, From: solved.Hardware, To: r.fields.Hardware},
+		{Field: FieldProvider, From: solved.Provider, To: r.fields.Provider}} {
+		if f.From == f.To {
+			continue
+		}
+		what = append(what, f.Text())
+		for _, c := range r.changes {
+			if c.Field == f.Field && c.To == f.To {
+				who = append(who, c.Policy)
+			}
 		}
 	}
 	slices.Sort(who)
 	who = slices.Compact(who)
 	d.Outcome, d.Needs, d.Policy = OutcomeRefuse, nil, strings.Join(who, ", ")
-	d.Reason = fmt.Sprintf("%s changes its own result again: size %s, hardware %s, provider %s became size %s, hardware %s, provider %s. An admin must make the change stable, such as min(nodes, 5).",
-		humanize.And(sources(who)), FieldSize.valueText(solved.Size), FieldHardware.valueText(solved.Hardware), FieldProvider.valueText(solved.Provider),
-		FieldSize.valueText(r.fields.Size), FieldHardware.valueText(r.fields.Hardware), FieldProvider.valueText(r.fields.Provider))
+	d.Reason = fmt.Sprintf("%s would change the request again after its change: %s. An admin must make it stable, as min(nodes, 5) is.", humanize.And(sources(who)), humanize.And(what))
 	return d
 }
 

@@ -21,6 +21,11 @@ func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster
 	r := answer.Request
 	switch {
 	case answer.Cluster != nil:
+		if !c.JSON() {
+			for _, ch := range answer.Cluster.Changes {
+				fmt.Fprintln(c.Stdout, ch.Sentence())
+			}
+		}
 		return answer.Cluster, nil
 	case w.wait:
 		return awaitDecision(ctx, c, cl, r, w.timeout)
