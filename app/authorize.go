@@ -80,6 +80,7 @@ var PermissionTable = map[string]permission{
 	"Clusters":             {ScopeRead, All, All, see, see, see, see, proofNever},
 	"ClusterPage":          {ScopeRead, All, All, see, see, see, see, proofNever},
 	"ClusterCounts":        {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Nodes":                {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Steps":                {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Events":               {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Logs":                 {ScopeRead, All, All, see, see, see, see, proofNever},

@@ -35,7 +35,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/template", "app/
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
-	"app/inventory", "app/operation", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings", "app/sshaccess", "app/upkeep",
+	"app/inventory", "app/node", "app/operation", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings", "app/sshaccess", "app/upkeep",
 	"app/usage", "app/webhook"}
 
 // The first matching line counts.
@@ -57,6 +57,7 @@ var rooms = []room{
 	{"app/schedule", []string{"nouns"}, "when clusters sleep needs only the nouns"},
 	{"app/identity", []string{"nouns", "app/catalog"}, "a second tenant is refused while the first has machines on this host"},
 	{"app/inventory", []string{"nouns", "app/cluster"}, "files for other tools need only the nouns"},
+	{"app/node", []string{"nouns", "app/cluster"}, "who sees a cluster sees its nodes"},
 	{"app/operation", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule"}, "a change of a cluster begins with what a cluster is"},
 	{"app/policy", []string{"nouns"}, "policies and quotas need only the nouns"},
 	{"app/pool", []string{"nouns", "app/catalog", "app/cluster", "app/operation", "app/policy"}, "machines of pools are set up as those of clusters are"},
@@ -198,6 +199,7 @@ var rooms = []room{
 	{"portal/chat", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/health", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/identity", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
+	{"portal/node", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/pool", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/quota", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/resource", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},

@@ -40,6 +40,7 @@ type everything interface {
 	site.Creates
 	site.Specs
 	site.Sharing
+	site.Nodes
 	site.Feed
 	site.Repeats
 	site.Catalogs

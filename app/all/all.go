@@ -14,6 +14,7 @@ import (
 	"muster/app/fleet"
 	"muster/app/identity"
 	"muster/app/layout"
+	"muster/app/node"
 	"muster/app/observe"
 	"muster/app/operation"
 	"muster/app/plan"
@@ -87,6 +88,7 @@ type Services struct {
 		Drifts        *operation.Drifts
 		Backfills     *operation.Backfills
 	}
+	Node      *node.Service
 	SSHAccess *sshaccess.Service
 	Usage     *usage.Service
 	Execution struct {
@@ -199,6 +201,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
 	s.Cluster.Dashboard = cluster.NewDashboard(cluster.DashboardConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
 	s.Cluster.Repeats = cluster.NewRepeats(cluster.RepeatsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Node = node.New(node.Config{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.SSHAccess = sshaccess.New(sshaccess.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
 }
 

@@ -23,6 +23,7 @@ type UseCases struct {
 	Creates        Creates
 	Specs          Specs
 	Sharing        Sharing
+	Nodes          Nodes
 	Feed           Feed
 	Repeats        Repeats
 	Catalogs       Catalogs

@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/layout"
+	"muster/app/node"
 	"muster/app/sshaccess"
 )
 
@@ -73,6 +74,12 @@ type Sharing interface {
 	ShareCluster(ctx context.Context, a app.Actor, cluster string, c appcluster.SharingChange) (appcluster.ClusterSharing, error)
 	DefaultVisibility(ctx context.Context, a app.Actor) (app.Visibility, error)
 	SetDefaultVisibility(ctx context.Context, a app.Actor, v app.Visibility) error
+}
+
+// Nodes lists nodes.
+type Nodes interface {
+	// Nodes returns a page of the nodes of all clusters that match a filter.
+	Nodes(ctx context.Context, a app.Actor, f node.Filter) (node.Page, error)
 }
 
 // Feed shows a cluster's activity.

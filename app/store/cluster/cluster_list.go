@@ -25,7 +25,7 @@ func clustersWhere(tenant string, f app.ClusterFilter) (where string, args []any
 		}
 	}
 	if f.Text != "" {
-		like := "%" + strings.NewReplacer(`!`, `!!`, `%`, `!%`, `_`, `!_`).Replace(strings.ToLower(f.Text)) + "%"
+		like := containing(f.Text)
 		and("(lower(c.name) LIKE ? ESCAPE '!' OR lower(c.id) LIKE ? ESCAPE '!' OR lower(c.owner) LIKE ? ESCAPE '!' OR lower(c.template) LIKE ? ESCAPE '!')",
 			like, like, like, like)
 	}

@@ -15,6 +15,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"names of live clusters are unique", (*storeTest).names},
 	{"a cluster is renamed, and its id stays", (*storeTest).renames},
 	{"lists of clusters are narrowed, sorted and paged", (*storeTest).clusterList},
+	{"nodes of all clusters are narrowed and paged", (*storeTest).nodeList},
 	{"a cluster is found, listed and counted for those who may see it", (*storeTest).readers},
 	{"clusters are shared with existing people and groups", (*storeTest).sharing},
 	{"who decides or is asked sees what it is about", (*storeTest).deciders},

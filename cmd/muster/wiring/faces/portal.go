@@ -63,6 +63,7 @@ func Portal(u *all.Services) site.UseCases {
 		Creates:        u.Cluster.Creates,
 		Specs:          u.Cluster.Specs,
 		Sharing:        u.Cluster.Sharing,
+		Nodes:          u.Node,
 		Feed:           u.Cluster.Activity,
 		Repeats:        u.Cluster.Repeats,
 		Catalogs:       u.Catalog,
