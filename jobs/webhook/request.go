@@ -104,6 +104,9 @@ func (a *Asker) ask(ctx context.Context, h webhook.RequestHook, q policy.Webhook
 	if e.Data.Changes == nil {
 		e.Data.Changes = []policy.Change{}
 	}
+	for _, list := range []*[]string{&e.Data.Request.Groups, &e.Data.Request.Services, &e.Data.Request.Hardware} {
+		*list = orNone(*list)
+	}
 	same := fmt.Sprintf("%d %d %d ", h.ID, h.ChangedAt.UnixMicro(), h.SecretAt.UnixMicro())
 	asked, err := json.Marshal(e)
 	if err != nil {

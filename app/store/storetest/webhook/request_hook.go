@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/storetest/kit"
 	"muster/app/template"
 	"muster/app/webhook"
 )
@@ -18,7 +19,7 @@ func (t *storeTest) requestHooks() {
 	t.OperationHook("a", template.HookRequest)
 	t.OperationHook("off", template.HookRequest, func(c *webhook.EndpointChange) { off := false; c.Enabled = &off })
 	t.OperationHook("before", template.HookAfter)
-	list, err := t.Store.RequestHooks(t.Ctx, app.DefaultTenant, t.Clock.Now())
+	list, err := t.Store.RequestHooks(t.Ctx, kit.HookAdmin.Tenant, t.Clock.Now())
 	t.Must(err)
 	if len(list) != 2 || list[0].Name != "a" || list[1].Name != "b" || list[0].Address == "" || len(list[0].Secrets) != 1 || len(list[0].Secrets[0]) == 0 ||
 		list[1].OnTimeout != template.HookContinue || !list[0].Wants(app.OperationResize) || list[1].Wants(app.OperationResize) || !list[1].Wants(app.OperationCreate) {
@@ -30,7 +31,7 @@ func (t *storeTest) requestHooks() {
 	// After a new secret, both sign for a while.
 	old := list[0].Secrets[0]
 	t.Hook("a", func(c *webhook.EndpointChange) { c.Secret = bytes.Repeat([]byte("n"), 32) })
-	list, err = t.Store.RequestHooks(t.Ctx, app.DefaultTenant, t.Clock.Now().Add(time.Minute))
+	list, err = t.Store.RequestHooks(t.Ctx, kit.HookAdmin.Tenant, t.Clock.Now().Add(time.Minute))
 	t.Must(err)
 	if len(list[0].Secrets) != 2 || !bytes.Equal(list[0].Secrets[1], old) || bytes.Equal(list[0].Secrets[0], old) {
 		t.Fatalf("%d secrets sign", len(list[0].Secrets))
