@@ -144,7 +144,7 @@ func TestResizesAreChangedButNeverTurnedRound(t *testing.T) {
 	if c := f.See("shop"); c.Size != 5 || len(c.Nodes) != 5 {
 		t.Errorf("%d nodes", c.Size)
 	}
-	// What policies can't change goes on as it was asked for, and webhooks are asked.
+	// What policies can't change stays as it was asked for, and webhooks are asked.
 	hooks.answer.Set = policy.Values{Size: 9, Lease: 1}
 	if p, err := f.Services.Operation.Updates.PreviewUpdate(t.Context(), f.Who, "shop", cluster.Update{Kind: app.OperationRestart}); err != nil || p.Decision != nil || p.After.Nodes != 5 {
 		t.Errorf("%+v, %v", p.Decision, err)

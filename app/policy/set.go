@@ -59,7 +59,7 @@ type Values struct {
 	Lease    time.Duration
 }
 
-// The limits of values, whoever returned them.
+// The limits of values, whatever returned them.
 const (
 	MaxExpression = 2000 // bytes
 	maxChoices    = 100

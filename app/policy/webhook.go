@@ -23,6 +23,6 @@ type WebhookAnswer struct {
 	Reason   string
 	Set      Values
 	Approval *Approval // that it requires
-	// Ignored is why there was no answer, where requests go on without one; such an answer has nothing else.
+	// Ignored is why there was no answer, where requests continue without one; such an answer has nothing else.
 	Ignored string
 }

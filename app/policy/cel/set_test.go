@@ -45,7 +45,7 @@ func TestChangesAreEvaluated(t *testing.T) {
 			continue
 		}
 		if err != nil || !reflect.DeepEqual(j.Set, c.want) {
-			t.Errorf("%+v gives %+v, %v", c.set, j.Set, err)
+			t.Errorf("%+v returns %+v, %v", c.set, j.Set, err)
 		}
 	}
 }
