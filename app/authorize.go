@@ -122,6 +122,7 @@ var PermissionTable = map[string]permission{
 	"AcceptPartial":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"SetBackfill":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"RenameCluster":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"LabelCluster":       {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"TransferCluster":    {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"SleepCluster":       {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"WakeCluster":        {ScopeCluster, All, All, use, use, No, use, proofNever},
@@ -289,6 +290,7 @@ var PermissionTable = map[string]permission{
 	"LeaseOutlook":    {ScopeRead, All, All, see, see, see, see, proofNever},
 	"LeaseLink":       {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Usage":           {ScopeRead, All, All, All, Own, Own, Own, proofNever},
+	"UsageLabels":     {ScopeRead, All, All, All, Own, Own, Own, proofNever},
 	"UsageOfAll":      {ScopeRead, All, No, No, No, No, No, proofNever},
 	"UsageAhead":      {ScopeRead, All, All, All, Own, Own, Own, proofNever},
 	"UsageAheadOfAll": {ScopeRead, All, No, No, No, No, No, proofNever},
@@ -319,6 +321,7 @@ var PermissionTable = map[string]permission{
 	// The installation
 	"SetOrphanMode":          {ScopeAdmin, All, No, No, No, No, No, proofNever},
 	"Provisioners":           {ScopeRead, All, No, No, No, No, No, proofNever},
+	"Provisioner":            {ScopeRead, All, No, No, No, No, No, proofNever},
 	"DrainProvisioner":       {ScopeAdmin, All, No, No, No, No, No, proofNever},
 	"CreateProvisionerToken": {ScopeAdmin, All, No, No, No, No, No, proofAlways},
 	"ProvisionerTokens":      {ScopeRead, All, No, No, No, No, No, proofNever},

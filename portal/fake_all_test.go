@@ -36,6 +36,7 @@ type everything interface {
 	site.Dashboard
 	site.Deletes
 	site.Ownership
+	site.Labels
 	site.ClusterAccess
 	site.Creates
 	site.Specs

@@ -13,6 +13,7 @@ import (
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/identity"
+	"muster/app/label"
 	"muster/app/layout"
 	"muster/app/node"
 	"muster/app/observe"
@@ -88,6 +89,7 @@ type Services struct {
 		Drifts        *operation.Drifts
 		Backfills     *operation.Backfills
 	}
+	Label     *label.Service
 	Node      *node.Service
 	SSHAccess *sshaccess.Service
 	Usage     *usage.Service
@@ -143,6 +145,7 @@ func New(c Config) *Services {
 	s.Policy.Quotas = policy.NewQuotas(policy.QuotasConfig{Store: c.Store, Now: c.Now})
 	solving, workerKeys := &layout.SolveLimit{}, &identity.WorkerKeys{}
 	addCluster(s, c, solving)
+	s.Label = label.New(label.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Rules: labelRules(s.Catalog)})
 	addOperation(s, c, solving, workerKeys)
 	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
 	addExecution(s, c)

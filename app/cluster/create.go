@@ -189,6 +189,12 @@ func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r CreateRequest
 	if err != nil {
 		return w, err
 	}
+	if t != nil {
+		if r.Labels, err = t.Labels.Complete(r.Description, r.Labels); err != nil {
+			return w, err
+		}
+		w.Request = r
+	}
 	policies, err := a.Store.Policies(ctx, actor.Tenant)
 	if err != nil {
 		return w, err
@@ -249,7 +255,7 @@ func (a *Creates) workOut(ctx context.Context, actor app.Actor, t *template.Temp
 func (a *Creates) requested(actor app.Actor, r CreateRequest, t *template.Template) (policy.Input, error) {
 	f := policy.Input{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
-		Name: r.Name, Template: r.Template, Now: a.Now(), Unsolved: true,
+		Name: r.Name, Template: r.Template, Labels: r.Labels, Now: a.Now(), Unsolved: true,
 	}
 	if t == nil {
 		return f, nil
@@ -289,7 +295,7 @@ func (a *Creates) facts(actor app.Actor, r CreateRequest, d Draft, p Preview) po
 	f := policy.Input{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
 		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour), Lease: p.Lease,
-		Provider: p.Layout.Provider, CPU: d.mostCPU(p.Layout), Now: a.Now(),
+		Provider: p.Layout.Provider, CPU: d.mostCPU(p.Layout), Labels: r.Labels, Now: a.Now(),
 	}
 	for s := range d.Definition.Services {
 		f.Services = append(f.Services, s)
@@ -334,7 +340,7 @@ func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r CreateReq
 	c := app.Cluster{
 		ID: id, Tenant: actor.Tenant, Name: cmp.Or(r.Name, id), Owner: actor.User, Template: r.Template, Provider: p.Layout.Provider,
 		Size: p.Layout.Size(), Status: app.ClusterPending, CostPerHour: p.Layout.CostPerHour, DNSSuffix: d.DnsSuffix, CreatedAt: now,
-		Visibility: r.Visibility, OwnerGroup: r.Group,
+		Visibility: r.Visibility, OwnerGroup: r.Group, Description: strings.TrimSpace(r.Description), Labels: r.Labels,
 	}
 	if p.Lease > 0 {
 		c.ExpiresAt = now.Add(p.Lease)

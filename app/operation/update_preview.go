@@ -149,7 +149,7 @@ func (a *Submitter) factsOf(ctx context.Context, actor app.Actor, c app.Cluster,
 	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
 	f := policy.Input{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: kind,
-		Name: c.Name, Template: c.Template, Provider: c.Provider, Now: a.Now(), TimeZone: zone,
+		Name: c.Name, Template: c.Template, Provider: c.Provider, Labels: c.Labels, Now: a.Now(), TimeZone: zone,
 	}
 	if !c.ExpiresAt.IsZero() {
 		f.Lease = max(0, c.ExpiresAt.Sub(c.CreatedAt))

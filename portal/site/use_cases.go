@@ -19,6 +19,7 @@ type UseCases struct {
 	Dashboard      Dashboard
 	Deletes        Deletes
 	Ownership      Ownership
+	Labels         Labels
 	ClusterAccess  ClusterAccess
 	Creates        Creates
 	Specs          Specs

@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/label"
 	"muster/app/layout"
 	"muster/app/node"
 	"muster/app/sshaccess"
@@ -35,6 +36,11 @@ type Ownership interface {
 	RenameCluster(ctx context.Context, a app.Actor, cluster, name string) (appcluster.View, error)
 	// TransferCluster transfers a cluster to another user of its tenant.
 	TransferCluster(ctx context.Context, a app.Actor, cluster, to string) (appcluster.View, error)
+}
+
+// Labels changes what describes clusters.
+type Labels interface {
+	LabelCluster(ctx context.Context, a app.Actor, cluster string, c label.Change) (app.Cluster, error)
 }
 
 // ClusterAccess grants access to a cluster's nodes.

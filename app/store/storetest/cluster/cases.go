@@ -14,6 +14,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a tenant's steps and rows are its own", (*storeTest).tenants},
 	{"names of live clusters are unique", (*storeTest).names},
 	{"a cluster is renamed, and its id stays", (*storeTest).renames},
+	{"clusters have labels, and are found by them", (*storeTest).labels},
 	{"lists of clusters are narrowed, sorted and paged", (*storeTest).clusterList},
 	{"nodes of all clusters are narrowed and paged", (*storeTest).nodeList},
 	{"a cluster is found, listed and counted for those who may see it", (*storeTest).readers},

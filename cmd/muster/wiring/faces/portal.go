@@ -59,6 +59,7 @@ func Portal(u *all.Services) site.UseCases {
 		Dashboard:      u.Cluster.Dashboard,
 		Deletes:        u.Cluster.Deletes,
 		Ownership:      u.Cluster.Ownership,
+		Labels:         u.Label,
 		ClusterAccess:  u.SSHAccess,
 		Creates:        u.Cluster.Creates,
 		Specs:          u.Cluster.Specs,
