@@ -41,6 +41,9 @@ func isReview(do string) bool {
 func (v voice) approvalCard(q cluster.Request, url string) Answer {
 	a := Answer{Title: fmt.Sprintf("Request %d is %s: %s", q.ID, q.Status, q.Title()), Links: []Link{{"View request", url}}}
 	a.Lines = append(v.terms(q), v.planLines(q)...)
+	for _, c := range q.Decision.Changes {
+		a.Lines = append(a.Lines, c.Sentence())
+	}
 	var why []string
 	for _, n := range q.Approvals {
 		if n.Reason != "" && !slices.Contains(why, n.Reason) {

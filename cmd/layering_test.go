@@ -212,7 +212,7 @@ var rooms = []room{
 	{"portal/resource", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/webhook", []string{"nouns", "domains", "portal/address", "portal/page", "portal/site", "portal/wire"}, "this noun knows no other"},
 	{"portal/*", []string{"nouns", "domains", "portal/*"}, "what serves the portal knows app and its neighbours in the portal"},
-	{"jobs/webhook", []string{"nouns", "app/webhook", "app/netguard"}, "what is sent to the outside is app's to say"},
+	{"jobs/webhook", []string{"nouns", "app/policy", "app/webhook", "app/netguard"}, "what is sent to the outside is app's to say, and policies have webhooks asked"},
 	{"cmd/muster/cli", []string{"nouns", "domains", "app/file/catalog/form", "portal/client", "solver/explain"}, "what all commands share knows no command"},
 	{"cmd/muster/families", []string{"nouns", "domains", "app/file/catalog", "app/program", "automators", "automators/*", "cmd/muster/cli", "providers"}, "the families as this binary has them"},
 	{"cmd/muster/server", []string{"..."}, "the server's wiring introduces all of these to each other"},

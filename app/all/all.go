@@ -143,7 +143,7 @@ func New(c Config) *Services {
 	s.Secret = secret.New(secret.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog})
 	addIdentity(s, c)
 	s.Webhook = webhook.New(webhook.Config{Store: c.Store, CheckScript: c.CheckScript, Now: c.Now, HookGuard: c.HookGuard})
-	s.Policy.Policies = policy.New(policy.Config{Store: c.Store, Now: c.Now, Policies: c.Policies})
+	s.Policy.Policies = policy.New(policy.Config{Store: c.Store, Now: c.Now, Policies: c.Policies, Webhooks: c.RequestHooks})
 	s.Policy.Quotas = policy.NewQuotas(policy.QuotasConfig{Store: c.Store, Now: c.Now})
 	solving, workerKeys := &layout.SolveLimit{}, &identity.WorkerKeys{}
 	addCluster(s, c, solving)
@@ -299,11 +299,12 @@ type Config struct {
 	Faults func(where string) error
 
 	// What is decided elsewhere.
-	Solver    layout.Solver
-	Explainer layout.Explainer // nil: refusals are not explained further
-	Changer   layout.Changer   // nil: no cluster can be updated
-	Planner   plan.Planner
-	Policies  policy.Engine // nil: a tenant with policies gets everything refused
+	Solver       layout.Solver
+	Explainer    layout.Explainer // nil: refusals are not explained further
+	Changer      layout.Changer   // nil: no cluster can be updated
+	Planner      plan.Planner
+	RequestHooks policy.Webhooks // asks tenants' webhooks about requests; nil: there are none
+	Policies     policy.Engine   // nil: a tenant with policies gets everything refused
 
 	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
 	// CatalogOf in app/catalog.

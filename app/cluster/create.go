@@ -17,6 +17,7 @@ import (
 	"muster/app/layout"
 	"muster/app/policy"
 	"muster/app/resource"
+	"muster/app/template"
 )
 
 // CreateStore is what Creates needs of the database.
@@ -91,6 +92,7 @@ func (a *Creates) Ask(ctx context.Context, actor app.Actor, r CreateRequest) (An
 		return answer, err
 	}
 	v, err := a.Views.Cluster(ctx, actor, answer.Request.Cluster)
+	v.Changes = answer.Request.Decision.Changes
 	answer.Cluster = &v
 	return answer, err
 }
@@ -118,7 +120,7 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r CreateRequest) 
 	if err := r.PartialOverride.Check(r.OnFailure); err != nil {
 		return Answer{}, err
 	}
-	w, err := a.evaluate(ctx, actor, r)
+	w, err := a.evaluate(ctx, actor, r, false)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -178,47 +180,52 @@ type Evaluation struct {
 	decision policy.Decision
 }
 
-// weigh prepares a request and asks the policies.
-func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r CreateRequest) (w Evaluation, err error) {
+// evaluate prepares a request and asks the policies. A dry run is a preview.
+func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r CreateRequest, dry bool) (w Evaluation, err error) {
 	w.Request = r
 	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return w, err
 	}
-	if t, err := c.TemplateFor(actor, r.Template); err != nil {
+	t, err := c.TemplateFor(actor, r.Template)
+	if err != nil {
 		return w, err
-	} else if t != nil {
-		if err := t.CheckImmutable(r.override(t)); err != nil {
-			return w, err
-		}
+	}
+	if t != nil {
 		if r.Labels, err = t.Labels.Complete(r.Description, r.Labels); err != nil {
 			return w, err
 		}
 		w.Request = r
 	}
-	if w.Draft, w.Preview, err = a.Prepare(ctx, actor.Tenant, r); err != nil {
-		return w, err
-	}
-	if _, _, err := w.Draft.Definition.PartialResults.Resolved(r.OnFailure, r.PartialOverride, w.Preview.Layout.Size()); err != nil {
-		return w, err
-	}
-	if err := a.Preflight.CheckSecretsOf(ctx, actor.Tenant, r, w.Draft, w.Preview.Layout.Provider); err != nil {
-		return w, err
-	}
 	policies, err := a.Store.Policies(ctx, actor.Tenant)
 	if err != nil {
 		return w, err
 	}
-	if w.facts, err = a.facts(ctx, actor, r, w.Draft, w.Preview); err != nil {
+	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
+	if err != nil {
 		return w, err
 	}
-	w.decision = policy.Decide(ctx, a.Policies.Policies, policies, w.facts)
-	if w.decision.Outcome != policy.OutcomeRefuse && len(w.decision.Changes) > 0 {
-		// Checked against the template's own rules, and priced. Policies change leases only, so layout and plan stay as they are.
+	v := policy.Evaluation{Policies: policies, DryRun: dry}
+	if v.Facts, err = a.requested(actor, r, t); err != nil {
+		return w, err
+	}
+	v.Facts.TimeZone = zone
+	asked := policy.FieldsOf(v.Facts)
+	v.Solve = func(ctx context.Context, f policy.Fields) (policy.Input, bool, error) {
+		w.Request = r.with(f, asked)
+		facts, err := a.workOut(ctx, actor, t, &w)
+		facts.TimeZone = zone
+		return facts, false, err
+	}
+	if w.decision, w.facts, err = a.Policies.Evaluate(ctx, v); err != nil {
+		return w, err
+	}
+	if w.decision.Outcome != policy.OutcomeRefuse && w.decision.Lease != w.facts.Lease {
+		// Checked against the template's own rules, and priced. Layout and plan don't depend on it.
 		lease := w.decision.Lease
 		w.Request.Lease = &lease
 		if err := w.Preview.SetLease(w.Draft.Template, &lease); err != nil {
-			return w, err
+			return w, policy.Impossible(w.decision.Changes, err)
 		}
 	}
 	if len(w.decision.Said) > 0 {
@@ -227,13 +234,70 @@ func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r CreateRequest
 	return w, nil
 }
 
+// workOut works the request out, and returns the facts of what comes of it.
+func (a *Creates) workOut(ctx context.Context, actor app.Actor, t *template.Template, w *Evaluation) (f policy.Input, err error) {
+	if t != nil {
+		if err := t.CheckImmutable(w.Request.override(t)); err != nil {
+			return f, err
+		}
+	}
+	if w.Draft, w.Preview, err = a.Prepare(ctx, actor.Tenant, w.Request); err != nil {
+		return f, err
+	}
+	if _, _, err := w.Draft.Definition.PartialResults.Resolved(w.Request.OnFailure, w.Request.PartialOverride, w.Preview.Layout.Size()); err != nil {
+		return f, err
+	}
+	if err := a.Preflight.CheckSecretsOf(ctx, actor.Tenant, w.Request, w.Draft, w.Preview.Layout.Provider); err != nil {
+		return f, err
+	}
+	return a.facts(actor, w.Request, w.Draft, w.Preview), nil
+}
+
+// requested are the facts of a request as far as they are known without a layout. What is wrong with it is for Prepare to say.
+func (a *Creates) requested(actor app.Actor, r CreateRequest, t *template.Template) (policy.Input, error) {
+	f := policy.Input{
+		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
+		Name: r.Name, Template: r.Template, Labels: r.Labels, Now: a.Now(), Unsolved: true,
+	}
+	if t == nil {
+		return f, nil
+	}
+	r, _, err := r.resolved(t)
+	if err != nil {
+		return f, err
+	}
+	f.Nodes, f.Provider, f.Services = r.Size, cmp.Or(r.Provider, t.Defaults.Provider), slices.Clone(r.Services)
+	if len(f.Services) == 0 {
+		f.Services = slices.Clone(t.Defaults.Services)
+	}
+	slices.Sort(f.Services)
+	if h := cmp.Or(r.Hardware, t.Defaults.Hardware); h != "" {
+		f.Hardware = []string{h}
+	}
+	f.Lease, _ = t.Lease.LengthFor(r.Lease) // Prepare says what is wrong with it
+	return f, nil
+}
+
+// with returns the request with what policies changed.
+func (r CreateRequest) with(f, asked policy.Fields) CreateRequest {
+	if f.Size != asked.Size {
+		r.Size = f.Size
+	}
+	if f.Hardware != asked.Hardware {
+		r.Hardware = f.Hardware
+	}
+	if f.Provider != asked.Provider {
+		r.Provider = f.Provider
+	}
+	return r
+}
+
 // facts are what policies see. Where machines may be of other hardware, that is the most that it may come to.
-func (a *Creates) facts(ctx context.Context, actor app.Actor, r CreateRequest, d Draft, p Preview) (policy.Input, error) {
-	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
+func (a *Creates) facts(actor app.Actor, r CreateRequest, d Draft, p Preview) policy.Input {
 	f := policy.Input{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
 		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour), Lease: p.Lease,
-		Provider: p.Layout.Provider, CPU: d.mostCPU(p.Layout), Labels: r.Labels, Now: a.Now(), TimeZone: zone,
+		Provider: p.Layout.Provider, CPU: d.mostCPU(p.Layout), Labels: r.Labels, Now: a.Now(),
 	}
 	for s := range d.Definition.Services {
 		f.Services = append(f.Services, s)
@@ -244,7 +308,7 @@ func (a *Creates) facts(ctx context.Context, actor app.Actor, r CreateRequest, d
 	slices.Sort(f.Services)
 	slices.Sort(f.Hardware)
 	f.Hardware = slices.Compact(f.Hardware)
-	return f, err
+	return f
 }
 
 // newRequest is what is kept of an asking, whatever becomes of it.

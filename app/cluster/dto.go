@@ -124,6 +124,8 @@ type View struct {
 	Actions Actions `json:"actions"`
 	// Backfill is nil where the cluster has all the nodes that were asked for, or no one wants the others any more.
 	Backfill *Backfill `json:"backfill,omitempty"`
+	// Changes are what policies changed in the request, in the answer to it.
+	Changes []policy.Change `json:"changes,omitempty"`
 }
 
 // Build is the build that a cluster was made for: it goes when the build ends.

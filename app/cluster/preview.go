@@ -29,7 +29,7 @@ func (a *Creates) Preview(ctx context.Context, actor app.Actor, r CreateRequest)
 		return Preview{}, err
 	}
 	ctx = catalog.HoldCatalog(ctx)
-	w, err := a.evaluate(ctx, actor, r)
+	w, err := a.evaluate(ctx, actor, r, true)
 	if err == nil {
 		w.Preview.FromPools, err = a.matchForCreate(ctx, actor.Tenant, w.Draft, w.Preview)
 	}

@@ -127,7 +127,7 @@ func (c *Change) LeavingNodes() []string {
 // RefusedBy is what is notified of a policy's no.
 func RefusedBy(d policy.Decision, request int64) error {
 	return &app.Error{Code: app.EForbidden, Reason: "policy", Message: d.Reason,
-		Hint: fmt.Sprintf("Denied by policy %s. See request %d.", d.Policy, request)}
+		Hint: fmt.Sprintf("Denied by %s. See request %d.", d.By(), request)}
 }
 
 // Moves reports whether a node is made, goes, or has other services afterwards. Where services were left undone, they are among those

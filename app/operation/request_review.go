@@ -156,7 +156,7 @@ func (a *Requests) offer(ctx context.Context, actor app.Actor, id int64, v Revie
 	f := r.Facts
 	f.Nodes, f.CPU, f.CostPerHour, f.Lease, f.Provider = p.Layout.Size(), terms.CPU, p.Layout.CostPerHour, p.Lease, p.Layout.Provider
 	if said := policy.Decide(ctx, a.Policies.Policies, policies, f); said.Outcome == policy.OutcomeRefuse {
-		return nil, nil, &app.Error{Code: app.EForbidden, Reason: "policy", Message: said.Reason, Hint: "Policy " + said.Policy + " refuses these conditions."}
+		return nil, nil, &app.Error{Code: app.EForbidden, Reason: "policy", Message: said.Reason, Hint: policy.SourceText(said.Policy) + " refuses these conditions."}
 	}
 	return &cluster.Offer{Terms: terms, By: actor.Name(), At: a.Now(), Reason: v.Reason}, &kept, nil
 }

@@ -60,11 +60,6 @@ func (a *Updates) Update(ctx context.Context, actor app.Actor, cluster string, m
 	if m.Backfill {
 		return appcluster.UpdateAnswer{}, errBackfill
 	}
-	leave, err := a.Solving.Enter(ctx, c.Tenant)
-	if err != nil {
-		return appcluster.UpdateAnswer{}, err
-	}
-	defer leave()
 	return a.update(ctx, actor, c, m)
 }
 
@@ -72,7 +67,7 @@ var errBackfill = appcluster.InvalidUpdate("backfill", "Only Muster can set back
 
 // update is Update of someone who may.
 func (a *Updates) update(ctx context.Context, actor app.Actor, c app.Cluster, m appcluster.Update) (appcluster.UpdateAnswer, error) {
-	d, err := a.weighUpdate(ctx, actor, c, m)
+	d, err := a.weighUpdate(ctx, actor, c, m, false)
 	if err != nil {
 		return appcluster.UpdateAnswer{}, err
 	}

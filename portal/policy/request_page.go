@@ -185,8 +185,15 @@ func effectWords(e policy.Effect) string {
 		return "changed the request"
 	case policy.EffectApprove:
 		return "requires approval"
+	case policy.EffectIgnored:
+		return "didn't answer and was ignored"
 	}
 	return string(e)
+}
+
+// sourceWord is what decided: the name of a policy, or "Webhook cmdb".
+func sourceWord(name string) string {
+	return strings.TrimPrefix(policy.SourceText(name), policy.SourceText(""))
 }
 
 func effectMark(e policy.Effect) string {

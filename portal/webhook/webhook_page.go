@@ -173,6 +173,8 @@ func about(h webhook.Endpoint) string {
 		return kindsWords(h.Kinds)
 	case h.When == template.HookTemplate:
 		return "when a template lists this hook"
+	case len(h.Operations) == 0 && h.When == template.HookRequest:
+		return "asked about each request"
 	case len(h.Operations) == 0 && h.When == template.HookFailure:
 		return "when any operation fails"
 	case len(h.Operations) == 0:
@@ -181,6 +183,9 @@ func about(h webhook.Endpoint) string {
 	var words []string
 	for _, k := range h.Operations {
 		words = append(words, k.Text())
+	}
+	if h.When == template.HookRequest {
+		return "asked about requests: " + strings.Join(words, ", ")
 	}
 	if h.When == template.HookFailure {
 		return "when an operation fails: " + strings.Join(words, ", ")

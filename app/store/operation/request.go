@@ -55,9 +55,11 @@ func SaveRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 	if act == "" {
 		act = "request.accept"
 	}
-	return r, t.AddAudit(r.RequestedAt, n.Who, act, RequestObject(r.ID), nil, map[string]any{
-		"cluster": r.Cluster, "name": r.Spec.Name, "plan_hash": r.Terms.PlanHash,
-		"said": r.Decision.Said})
+	facts := map[string]any{"cluster": r.Cluster, "name": r.Spec.Name, "plan_hash": r.Terms.PlanHash, "said": r.Decision.Said}
+	if len(r.Decision.Changes) > 0 {
+		facts["changes"] = r.Decision.Changes
+	}
+	return r, t.AddAudit(r.RequestedAt, n.Who, act, RequestObject(r.ID), nil, facts)
 }
 
 // RequestObject names a request in the audit log.

@@ -122,8 +122,8 @@ func PrintPreview(c *cli.Context, p cluster.Preview) {
 	if p.FromPools != nil {
 		cli.Line(c.Stdout, "%s", p.FromPools.Text())
 	}
-	if d := p.Decision; d != nil && d.Reason != "" {
-		cli.Line(c.Stdout, "%s", d.Reason)
+	for _, text := range p.Decision.Sentences() {
+		cli.Line(c.Stdout, "%s", text)
 	}
 }
 

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +21,11 @@ func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster
 	r := answer.Request
 	switch {
 	case answer.Cluster != nil:
+		if !c.JSON() {
+			for _, ch := range answer.Cluster.Changes {
+				fmt.Fprintln(c.Stdout, ch.Sentence())
+			}
+		}
 		return answer.Cluster, nil
 	case w.wait:
 		return awaitDecision(ctx, c, cl, r, w.timeout)
@@ -30,7 +34,7 @@ func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster
 	}
 	fmt.Fprintf(c.Stdout, "Request %d is waiting for %s.\n", r.ID, cli.RequestNeeds(r))
 	for _, ch := range r.Decision.Changes {
-		fmt.Fprintf(c.Stdout, "The lease is %s instead of %s: %s\n", LeaseText(ch.To), LeaseText(ch.From), cmp.Or(ch.Reason, "policy "+ch.Policy))
+		fmt.Fprintln(c.Stdout, ch.Sentence())
 	}
 	fmt.Fprintf(c.Stdout, "Nothing changes until it's approved. Check its status:  muster request show %d\n", r.ID)
 	return nil, nil

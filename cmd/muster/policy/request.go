@@ -113,7 +113,7 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 		line("Policy", "%s (%s) %s", s.Policy, s.Effect, s.Text)
 	}
 	for _, ch := range r.Decision.Changes {
-		line("Changed", "lease from %s to %s: %s", cluster.LeaseText(ch.From), cluster.LeaseText(ch.To), cmp.Or(ch.Reason, ch.Policy))
+		line("Changed", "%s", ch.Sentence())
 	}
 	for _, n := range r.Approvals {
 		line("Approvals", "%s; so far: %s", n.Text(), cmp.Or(strings.Join(n.Approved, ", "), "none"))

@@ -169,8 +169,9 @@ func (s *Server) open(ctx context.Context) error {
 	s.Services = wiring.UseCases(all.Config{Store: s.Store, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, Currency: c.Currency,
 		SharesHost: s.sharesHost, Now: wallClock,
 		Budgets: calls, Calls: calls, Facts: s.facts, Provisioned: true, HookGuard: s.guard(),
-		Accounts:   AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere},
-		LeaseGrace: c.Upkeep.LeaseGrace, Blobs: blobs, ResourceLimits: c.Resources.limits(), Meter: s.metrics, Expose: s.metrics.Expose})
+		RequestHooks: s.asker(),
+		Accounts:     AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere},
+		LeaseGrace:   c.Upkeep.LeaseGrace, Blobs: blobs, ResourceLimits: c.Resources.limits(), Meter: s.metrics, Expose: s.metrics.Expose})
 	if _, err := s.Services.Catalog.RecordCatalog(ctx, s.id); err != nil {
 		return err
 	}
