@@ -13,6 +13,7 @@ import (
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
+	"muster/app/window"
 )
 
 // ViewStore is what Views needs of the database.
@@ -46,6 +47,7 @@ type ViewsConfig struct {
 	Catalogs *catalog.Service
 	Finder   *Finder
 	Masks    *Masks
+	Windows  *window.Service
 }
 
 // Views shows clusters, one or many.
@@ -122,6 +124,8 @@ type View struct {
 	Actions Actions `json:"actions"`
 	// Backfill is nil where the cluster has all the nodes that were asked for, or no one wants the others any more.
 	Backfill *Backfill `json:"backfill,omitempty"`
+	// Maintenance are the windows that its changes wait for, and what waits; nil where there are none.
+	Maintenance *window.View `json:"maintenance,omitempty"`
 }
 
 // Build is the build that a cluster was made for: it goes when the build ends.

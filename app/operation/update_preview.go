@@ -86,7 +86,10 @@ func (a *Submitter) askPolicies(ctx context.Context, actor app.Actor, d *updateB
 	if len(d.decision.Said) > 0 {
 		d.preview.Decision = &d.decision
 	}
-	return nil
+	if d.decision.Outcome == policy.OutcomeRefuse {
+		return nil
+	}
+	return a.foreseeWindow(ctx, actor.User, d, d.decision.Outcome == policy.OutcomeApprove)
 }
 
 // updateFacts are what policies see of an update: the cluster as it will be, or the most that it may come to be.

@@ -11,6 +11,7 @@ import (
 	"muster/app/store/db"
 	"muster/app/store/health"
 	"muster/app/store/policy"
+	"muster/app/store/window"
 )
 
 // endCluster moves the cluster on at the end of an operation.
@@ -46,6 +47,9 @@ func endCluster(t *db.Tx, now time.Time, o *ledger.Operation) error {
 			return err
 		}
 		if err := t.Exec(`DELETE FROM cluster_schedules WHERE cluster = ?`, o.Cluster); err != nil {
+			return err
+		}
+		if err := window.Forget(t, o.Tenant, o.Cluster); err != nil {
 			return err
 		}
 		if err := forgetAnswers(t, o.Cluster); err != nil {
