@@ -8,7 +8,6 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/humanize"
 	"muster/app/plan"
 	"muster/app/window"
 )
@@ -70,7 +69,7 @@ func (a *Requests) stillIll(ctx context.Context, r cluster.Request, d *updateBui
 	if len(well) == 0 {
 		return nil
 	}
-	return clusterChanged(humanize.Upper(cluster.NodesInWords(well)) + " became healthy again.")
+	return clusterChanged(cluster.NodesInWords(well) + " became healthy again.")
 }
 
 // startScheduled starts a request whose maintenance window is open, or has it wait for another. Several servers may do this at once: one of

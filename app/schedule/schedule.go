@@ -107,18 +107,34 @@ func next(text string, zone *time.Location, after time.Time) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	face := onFace(after.In(zone))
-	// A clock that goes back shows the same hours again, so a few faces may lie in the past.
+	// A clock that goes back shows the same hours again, so a few faces may lie in the past. Where it jumps, faces from before the jump count
+	// after it, so the search begins earlier.
+	face := onFace(after.In(zone)).Add(-mostJump)
+	var at time.Time
 	for range 1000 {
 		if face = fields.Next(face); face.IsZero() {
 			return time.Time{}
 		}
-		if at := ofFace(face, zone); at.After(after) {
-			return at
+		if at = ofFace(face, zone); at.After(after) {
+			break
 		}
 	}
-	return time.Time{}
+	if !at.After(after) {
+		return time.Time{}
+	}
+	// A later face may come sooner, if the first one was jumped over.
+	for until := onFace(at); ; {
+		if face = fields.Next(face); face.IsZero() || !face.Before(until) {
+			return at
+		}
+		if sooner := ofFace(face, zone); sooner.After(after) && sooner.Before(at) {
+			at = sooner
+		}
+	}
 }
+
+// mostJump is more than clocks jump.
+const mostJump = 3 * time.Hour
 
 // onFace is what a clock shows, as a moment of a clock that never jumps.
 func onFace(t time.Time) time.Time {

@@ -26,7 +26,7 @@ const (
 	longest       = 7 * 24 * time.Hour // longest length
 	shortest      = 10 * time.Minute
 	RetryInterval = 10 * time.Minute // between tries of what could not start; the end of an operation of the cluster is another
-	mostMerged    = 50          // windows that follow each other without a gap count as one, up to this many
+	mostMerged    = 50               // windows that follow each other without a gap count as one, up to this many
 )
 
 // Reason is what waits for windows.
