@@ -202,6 +202,7 @@ var rooms = []room{
 	{"portal/health", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/identity", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/pool", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
+	{"portal/window", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/quota", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/resource", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/webhook", []string{"nouns", "domains", "portal/address", "portal/page", "portal/site", "portal/wire"}, "this noun knows no other"},

@@ -53,6 +53,7 @@ type everything interface {
 	site.Updates
 	site.Sleeping
 	site.Schedules
+	site.Windows
 	site.Leases
 	site.Requests
 	site.Health

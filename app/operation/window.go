@@ -164,16 +164,16 @@ func (a *Requests) mayRunNow(ctx context.Context, actor app.Actor, r cluster.Req
 		return nil // the move says why not
 	}
 	c, err := a.Clusters.FindCluster(ctx, actor, r.Cluster)
-	if err != nil {
-		if app.CodeOf(err) != app.ENotFound || !actor.Role.AtLeast(app.RoleApprover) {
-			return err
-		}
-		c = app.Cluster{Tenant: r.Tenant, ID: r.Cluster}
+	if app.CodeOf(err) == app.ENotFound {
+		c, err = app.Cluster{Tenant: r.Tenant, ID: r.Cluster}, nil // an approver may see the request only
 	}
-	return a.Windows.MayRunNow(ctx, actor, c)
-}
-
-// MayRunNow reports whether an actor may start a request before its maintenance window.
-func (a *Requests) MayRunNow(ctx context.Context, actor app.Actor, r cluster.Request) bool {
-	return r.Status == cluster.RequestScheduled && actor.May("RunNow") && a.mayRunNow(ctx, actor, r) == nil
+	if err != nil {
+		return err
+	}
+	v, err := a.Windows.Of(ctx, c)
+	if err != nil || v.MayRunNow(actor, c) {
+		return err
+	}
+	return &app.Error{Code: app.EForbidden, Reason: "not_runner", Message: "You aren't allowed to start changes before their maintenance window.",
+		Hint: "Ask an approver or an admin."}
 }

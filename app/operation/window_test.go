@@ -226,16 +226,21 @@ func TestWindowsOfAClusterItself(t *testing.T) {
 	if r = f.request(r.ID); r.Window.Text() != "Sun 1 Feb 2026, 04:00 to 06:00 (UTC)" {
 		t.Errorf("it waits for %s", r.Window.Text())
 	}
-	if !f.Services.Operation.Requests.MayRunNow(t.Context(), f.Who, r) {
+	if c := f.See("shop"); !c.Maintenance.MayRunNow(f.Who, c.Cluster) {
 		t.Error("the owner may not run now")
 	}
 	locked := weekend
 	locked.Locked = true
 	f.windows(locked)
 	f.look()
-	if r = f.request(r.ID); r.Window.Text() != "Sat 3 Jan 2026, 02:00 to 06:00 (Europe/Berlin)" || f.Services.Operation.Requests.MayRunNow(t.Context(), f.Who, r) {
+	if r = f.request(r.ID); r.Window.Text() != "Sat 3 Jan 2026, 02:00 to 06:00 (Europe/Berlin)" {
 		t.Errorf("it waits for %s", r.Window.Text())
 	}
+	if c := f.See("shop"); c.Maintenance.MayRunNow(f.Who, c.Cluster) {
+		t.Error("the owner may run now though the tenant's windows are locked")
+	}
+	_, err = f.Services.Operation.Requests.RunNow(t.Context(), f.Who, r.ID, r.Terms.PlanHash, "can't wait")
+	wantReason(t, err, "not_runner")
 	_, err = f.Services.Window.SetClusterMaintenance(t.Context(), f.Who, "shop", &monthly)
 	wantReason(t, err, "windows_locked")
 	// Without windows nothing waits.

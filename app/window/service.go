@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
 // Store keeps windows.
@@ -186,20 +187,27 @@ func (a *Service) Wait(ctx context.Context, c Change) (Wait, error) {
 	return s.Decide(c, a.Now())
 }
 
-// MayRunNow refuses people who may not start a cluster's waiting change before its window: it takes an admin or an approver, or, where the
-// cluster has its own windows, someone who may set those.
-func (a *Service) MayRunNow(ctx context.Context, actor app.Actor, c app.Cluster) error {
-	if actor.Role.AtLeast(app.RoleApprover) {
-		return nil
+// Text is the next window for people, or the one that is open: Next maintenance window: Sat 28 Nov 2026, 02:00 to 06:00 (Europe/Berlin).
+func (v View) Text() string {
+	switch now := v.Now(); {
+	case now == nil:
+		return "No maintenance windows."
+	case v.Open:
+		return "Maintenance window, open now: " + now.Text() + "."
+	default:
+		return "Next maintenance window: " + now.Text() + "."
 	}
-	k, err := a.Store.Windows(ctx, c.Tenant, c.ID)
-	if err != nil {
-		return err
-	}
-	if _, source := k.Effective(); source == FromCluster && actor.MayIn("SetClusterMaintenance", c) {
-		return nil
-	}
-	return &app.Error{Code: app.EForbidden, Reason: "not_runner", Message: "You aren't allowed to start changes before their maintenance window.", Hint: "Ask an approver or an admin."}
+}
+
+// Text is what waits, for people: Upgrade waits for the maintenance window: Sat 28 Nov 2026, 02:00 to 06:00 (Europe/Berlin).
+func (w Waiting) Text() string {
+	return humanize.Upper(w.Kind.Text()) + " waits for the maintenance window: " + w.Window.Text()
+}
+
+// MayRunNow reports whether someone may start a waiting change of a cluster before its window: it takes an approver or an admin, or, where
+// the cluster has its own windows, someone who may set those.
+func (v View) MayRunNow(actor app.Actor, c app.Cluster) bool {
+	return actor.May("RunNow") && (actor.Role.AtLeast(app.RoleApprover) || v.Source == FromCluster && actor.MayIn("SetClusterMaintenance", c))
 }
 
 func (k Kept) view(now time.Time) View {

@@ -15,9 +15,9 @@ import (
 // Window is a time that comes again and again. Start is a weekday and a time, such as "Sat 02:00", or five fields as in crontab; both by the
 // clock of the zone. It lasts as long as Length says, however the clock jumps meanwhile.
 type Window struct {
-	Start  string `json:"start" maxLength:"100" doc:"Weekdays and time, such as Sat 02:00, Mon-Fri 22:00 or daily 03:00, or five crontab fields"`
-	Length string `json:"length" maxLength:"20" doc:"How long it lasts, such as 4h or 1h30m"`
-	Zone   string `json:"zone,omitempty" maxLength:"64" doc:"IANA time zone, such as Europe/Berlin; default UTC"`
+	Start  string `json:"start"`
+	Length string `json:"length"`
+	Zone   string `json:"zone,omitempty"`
 }
 
 // Bounds of windows.

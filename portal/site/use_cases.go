@@ -36,6 +36,7 @@ type UseCases struct {
 	Updates        Updates
 	Sleeping       Sleeping
 	Schedules      Schedules
+	Windows        Windows
 	Leases         Leases
 	Requests       Requests
 	Health         Health

@@ -76,6 +76,7 @@ func Portal(u *all.Services) site.UseCases {
 		Updates:        u.Operation.Updates,
 		Sleeping:       u.Operation.Sleeping,
 		Schedules:      u.Operation.Schedules,
+		Windows:        u.Window,
 		Leases:         u.Operation.Leases,
 		Requests:       u.Operation.Requests,
 		Health:         healths{u.Execution.Health, u.Execution.Facts},
