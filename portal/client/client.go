@@ -35,6 +35,7 @@ type Client struct {
 	Devices           *Devices
 	Groups            *Groups
 	Leases            *Leases
+	Maintenance       *Maintenance
 	Notices           *Notices
 	Operations        *Operations
 	Orphans           *Orphans
@@ -99,6 +100,7 @@ func New(s Settings) (*Client, error) {
 	c.Devices = (*Devices)(p)
 	c.Groups = (*Groups)(p)
 	c.Leases = (*Leases)(p)
+	c.Maintenance = (*Maintenance)(p)
 	c.Notices = (*Notices)(p)
 	c.Operations = (*Operations)(p)
 	c.Orphans = (*Orphans)(p)
