@@ -97,7 +97,7 @@ func (a *Requests) readyUpdate(ctx context.Context, r cluster.Request) (n cluste
 		return n, wait, err
 	}
 	now.PlanHash = r.Terms.PlanHash // which is that of the same plan, see IsPlan
-	if d.onlyPassed(k.Follows) {
+	if onlyPassed(d.ops, k.Follows) {
 		now.Follows = k.Follows
 	}
 	if !same || now.Seal() != r.Terms.Seal || k.Seal() != r.Terms.Seal {

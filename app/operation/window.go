@@ -14,12 +14,12 @@ import (
 
 // windowChange is an update as maintenance windows see it.
 func (d *updateBuilder) windowChange(who string, approved bool) window.Change {
-	return window.Change{Tenant: d.Tenant, Cluster: d.ID, Kind: d.ask.Kind, Auto: who == app.HealthUser, Approved: approved, Harmless: d.harmless(), Takes: d.preview.Duration}
+	return window.Change{Tenant: d.Tenant, Cluster: d.ID, Kind: d.ask.Kind, Auto: who == app.HealthUser, Approved: approved, Harmless: harmless(d), Takes: d.preview.Duration}
 }
 
 // harmless reports whether an update disturbs nothing that runs, so that waiting for a window would only do harm: it brings an operation
 // that failed to its end, or it touches only nodes that are new, or whose machines are gone.
-func (d *updateBuilder) harmless() bool {
+func harmless(d *updateBuilder) bool {
 	if d.ask.Backfill || d.Status == app.ClusterFailed && d.kind() == app.OperationRepair {
 		return true
 	}
@@ -40,8 +40,8 @@ func (a *Submitter) foreseeWindow(ctx context.Context, who string, d *updateBuil
 var passing = []app.OperationKind{app.OperationCompare, app.OperationSleep, app.OperationWake, app.OperationRestart}
 
 // onlyPassed reports whether nothing has been done to a cluster since an operation but what leaves it as it was.
-func (d *updateBuilder) onlyPassed(since int64) bool {
-	return !slices.ContainsFunc(d.ops, func(o app.Operation) bool {
+func onlyPassed(ops []app.Operation, since int64) bool {
+	return !slices.ContainsFunc(ops, func(o app.Operation) bool {
 		return o.ID > since && !(o.Status == app.OperationSucceeded && slices.Contains(passing, o.Kind))
 	})
 }

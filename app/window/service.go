@@ -12,7 +12,7 @@ import (
 type Store interface {
 	// Windows returns those of a tenant, and with a cluster those of the cluster, and what waits there; nil where none are set.
 	Windows(ctx context.Context, tenant, cluster string) (Kept, error)
-	// SetWindows writes those of a tenant, or with a cluster the cluster's own; nil takes them away. What waits is looked at anew.
+	// SetWindows writes those of a tenant, or with a cluster the cluster's own; nil takes them away. What waits is looked at again.
 	SetWindows(ctx context.Context, who app.Actor, cluster string, s *Settings, now time.Time) error
 }
 
@@ -111,7 +111,7 @@ func (a *Service) MaintenanceWindows(ctx context.Context, actor app.Actor) (View
 	return k.view(a.Now()), err
 }
 
-// SetMaintenanceWindows sets them; without a window nothing waits any more. What waits already is looked at anew by what is set.
+// SetMaintenanceWindows sets them; without a window nothing waits any more. What waits already is looked at again.
 func (a *Service) SetMaintenanceWindows(ctx context.Context, actor app.Actor, s Settings) (View, error) {
 	if err := actor.Authorize("SetMaintenanceWindows"); err != nil {
 		return View{}, err
@@ -141,7 +141,7 @@ func (a *Service) Of(ctx context.Context, c app.Cluster) (View, error) {
 	return k.view(a.Now()), err
 }
 
-// SetClusterMaintenance gives a cluster its own windows instead of the tenant's; nil takes them away again. EConflict, reason windows_locked,
+// SetClusterMaintenance sets windows of a cluster itself instead of the tenant's; nil takes them away again. EConflict, reason windows_locked,
 // where the tenant doesn't let clusters have their own.
 func (a *Service) SetClusterMaintenance(ctx context.Context, actor app.Actor, cluster string, s *Settings) (View, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SetClusterMaintenance", cluster)

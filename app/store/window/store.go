@@ -127,7 +127,7 @@ func DropOf(t *db.Tx, tenant string) error {
 	return t.Exec(`DELETE FROM maintenance_windows WHERE tenant = ?`, tenant)
 }
 
-// Copy gives a new tenant the windows of another one.
+// Copy sets the windows of a tenant for a new one.
 func Copy(t *db.Tx, who app.Actor, from, to string, at time.Time) error {
 	return t.Exec(`INSERT INTO maintenance_windows (tenant, cluster, settings, changed_at, changed_by)
 		SELECT ?, '', settings, ?, ? FROM maintenance_windows WHERE tenant = ? AND cluster = ''`, to, db.Micros(at), who.Name(), from)

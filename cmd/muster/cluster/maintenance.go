@@ -96,7 +96,7 @@ func clusterMaintenanceCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "maintenance ID|NAME",
 		Short: "Show or set a cluster's maintenance windows",
-		Long: "Show when changes of a cluster can start, and which wait. --window gives the cluster its own windows instead of the tenant's;\n" +
+		Long: "Show when changes of a cluster can start, and which wait. --window sets windows of the cluster itself, instead of the tenant's;\n" +
 			"--inherit removes them again.\n" + windowsHelp,
 		Example: "  muster cluster maintenance shop\n  muster cluster maintenance shop --window \"Sun 02:00 + 3h\" --zone Europe/Berlin\n  muster cluster maintenance shop --inherit",
 		Args:    cli.Exactly("ID|NAME"),
