@@ -134,6 +134,12 @@ var PermissionTable = map[string]permission{
 	"SetClusterIdle":     {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"CloneCluster":       {ScopeCluster, All, All, use, use, No, use, proofNever},
 
+	// Maintenance windows
+	"MaintenanceWindows":    {ScopeRead, All, All, All, All, All, All, proofNever},
+	"SetMaintenanceWindows": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"ClusterMaintenance":    {ScopeRead, All, All, see, see, see, see, proofNever},
+	"SetClusterMaintenance": {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+
 	// ManualSteps of steps that people carry out. Who may answer which is up to the question.
 	"ManualSteps": {ScopeRead, All, All, see, see, see, see, proofNever},
 	"AnswerStep":  {ScopeCluster, All, All, see, see, No, see, proofNever},
@@ -146,6 +152,7 @@ var PermissionTable = map[string]permission{
 	"Confirm":       {ScopeCluster, All, All, All, All, No, All, proofNever},
 	"Withdraw":      {ScopeCluster, All, All, All, All, No, All, proofNever},
 	"Review":        {ScopeApprove, All, All, All, All, No, No, proofPartly},
+	"RunNow":        {ScopeCluster, All, All, All, All, No, All, proofNever}, // before a maintenance window
 	"BreakGlass":    {ScopeApprove, All, All, All, All, No, No, proofAlways},
 
 	// Policies

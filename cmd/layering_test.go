@@ -35,9 +35,8 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
-	"app/idle", "app/inventory", "app/node", "app/operation", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings", "app/sshaccess",
-	"app/upkeep",
-	"app/usage", "app/webhook"}
+	"app/idle", "app/inventory", "app/node", "app/operation", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings",
+	"app/sshaccess", "app/upkeep", "app/usage", "app/webhook", "app/window"}
 
 // The first matching line counts.
 var rooms = []room{
@@ -52,16 +51,17 @@ var rooms = []room{
 	{"app/build", []string{"nouns", "app/catalog", "app/cluster", "app/identity", "app/operation", "app/policy", "app/sshaccess", "app/webhook"}, "builds get clusters and tell hooks"},
 	{"app/catalog", []string{"nouns"}, "entries need only the nouns"},
 	{"app/chat", []string{"nouns", "app/catalog", "app/cluster", "app/identity"}, "people in chats are accounts that look at clusters"},
-	{"app/cluster", []string{"nouns", "app/catalog", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule", "app/secret", "app/webhook"}, "a creation draws on the catalog, secrets, resources, policies and hooks"},
+	{"app/cluster", []string{"nouns", "app/catalog", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule", "app/secret", "app/webhook", "app/window"}, "a creation draws on the catalog, secrets, resources, policies and hooks"},
 	{"app/execution", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/idle", "app/operation", "app/resource", "app/secret"}, "a step is carried out for an operation on a cluster"},
 	{"app/fleet", []string{"nouns", "app/catalog", "app/cluster", "app/execution", "app/identity", "app/operation", "app/secret"}, "provisioners carry out steps"},
 	{"app/health", []string{"nouns"}, "what checks found is about nodes"},
 	{"app/idle", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/operation"}, "the use of a cluster is measured with its health, and ended by its operations"},
 	{"app/schedule", []string{"nouns"}, "when clusters sleep needs only the nouns"},
+	{"app/window", []string{"nouns", "app/schedule"}, "windows are times that come again, as those of schedules"},
 	{"app/identity", []string{"nouns", "app/catalog"}, "a second tenant is refused while the first has machines on this host"},
 	{"app/inventory", []string{"nouns", "app/cluster"}, "files for other tools need only the nouns"},
 	{"app/node", []string{"nouns", "app/cluster"}, "who sees a cluster sees its nodes"},
-	{"app/operation", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule"}, "a change of a cluster begins with what a cluster is"},
+	{"app/operation", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule", "app/window"}, "a change of a cluster begins with what a cluster is"},
 	{"app/policy", []string{"nouns"}, "policies and quotas need only the nouns"},
 	{"app/pool", []string{"nouns", "app/catalog", "app/cluster", "app/operation", "app/policy"}, "machines of pools are set up as those of clusters are"},
 	{"app/resource", []string{"nouns"}, "archives and files need only the nouns"},
@@ -74,8 +74,9 @@ var rooms = []room{
 	{"app/all", []string{"nouns", "domains", "app/store"}, "it joins the domains, on top of the store, for what takes all of them"},
 	{"app/store", []string{"nouns", "app/store/db", "app/store/audit", "app/store/feed", "app/store/idempotency", "app/store/secret",
 		"app/store/user", "app/store/token", "app/store/session", "app/store/identity", "app/store/signin", "app/store/catalog", "app/store/policy",
-		"app/store/resource", "app/store/chat", "app/store/cluster", "app/store/receipt", "app/store/idle", "app/store/lease", "app/store/usage", "app/store/health",
-		"app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook", "app/store/fleet"},
+		"app/store/resource", "app/store/chat", "app/store/cluster", "app/store/receipt", "app/store/idle", "app/store/lease", "app/store/usage",
+		"app/store/health", "app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook",
+		"app/store/fleet", "app/store/window"},
 		"it puts the parts together that keep a noun each"},
 	// The parts, lowest first: the SQL of one noun calls that of another only if it's listed above it.
 	{"app/store/db", []string{"nouns", "domains", "migrations"}, "an open database knows no noun, and its tables are made by migrations"},
@@ -98,6 +99,7 @@ var rooms = []room{
 		"people in chats are accounts"},
 	{"app/store/cluster", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/user", "app/store/identity",
 		"app/store/policy"}, "clusters belong to accounts and take what was reserved"},
+	{"app/store/window", []string{"nouns", "domains", "app/store/db", "app/store/cluster"}, "a cluster may have its own windows"},
 	{"app/store/receipt", []string{"nouns", "domains", "app/store/db", "app/store/cluster"}, "what was created at providers was created for clusters"},
 	{"app/store/idle", []string{"nouns", "domains", "app/store/db", "app/store/cluster"}, "it is clusters that are used"},
 	{"app/store/lease", []string{"nouns", "domains", "app/store/db", "app/store/policy", "app/store/cluster", "app/store/idle"},
@@ -107,7 +109,7 @@ var rooms = []room{
 	{"app/store/build", []string{"nouns", "domains", "app/store/db", "app/store/identity", "app/store/cluster"},
 		"builds are for clusters, and who may read one may read its builds"},
 	{"app/store/ledger", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/policy", "app/store/cluster",
-		"app/store/receipt", "app/store/idle", "app/store/health", "app/store/build"},
+		"app/store/receipt", "app/store/idle", "app/store/health", "app/store/build", "app/store/window"},
 		"a transaction that moves steps writes what follows for clusters, quotas, builds and health"},
 	{"app/store/operation", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/identity", "app/store/catalog",
 		"app/store/policy", "app/store/resource", "app/store/cluster", "app/store/idle", "app/store/lease", "app/store/health", "app/store/build",
@@ -209,6 +211,7 @@ var rooms = []room{
 	{"portal/node", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/pool", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/quota", []string{"nouns", "domains", "portal/idle", "portal/page", "portal/site"}, "usage shows what idle clusters saved"},
+	{"portal/window", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/resource", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/webhook", []string{"nouns", "domains", "portal/address", "portal/page", "portal/site", "portal/wire"}, "this noun knows no other"},
 	{"portal/*", []string{"nouns", "domains", "portal/*"}, "what serves the portal knows app and its neighbours in the portal"},

@@ -58,6 +58,7 @@ type everything interface {
 	site.Updates
 	site.Sleeping
 	site.Schedules
+	site.Windows
 	site.Leases
 	site.Idle
 	site.Requests

@@ -25,6 +25,7 @@ import (
 	"muster/portal/static"
 	"muster/portal/template"
 	"muster/portal/webhook"
+	"muster/portal/window"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
@@ -52,6 +53,7 @@ func (p *Portal) pages() []site.Route {
 		resource.Routes(p.resource),
 		fleet.Routes(p.fleet),
 		pool.Routes(p.pool),
+		window.Routes(p.window),
 	)
 }
 
@@ -81,6 +83,7 @@ func (p *Portal) operations() []site.Operation {
 		build.Operations(p.build),
 		resource.Operations(p.resource),
 		chat.Operations(p.chat),
+		window.Operations(p.window),
 	)
 }
 

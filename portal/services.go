@@ -21,6 +21,7 @@ import (
 	"muster/portal/site"
 	"muster/portal/template"
 	"muster/portal/webhook"
+	"muster/portal/window"
 )
 
 // services serve the pages and REST operations of one noun each.
@@ -44,10 +45,12 @@ type services struct {
 	cluster   *cluster.Service
 	operation *operation.Service
 	home      *home.Service
+	window    *window.Service
 }
 
 func newServices(s *site.Site) (n services) {
 	n.webhook = webhook.New(s)
+	n.window = window.New(s)
 	n.audit = audit.New(s)
 	n.chat = chat.New(s)
 	n.health = health.New(s)

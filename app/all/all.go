@@ -31,6 +31,7 @@ import (
 	"muster/app/upkeep"
 	"muster/app/usage"
 	"muster/app/webhook"
+	"muster/app/window"
 )
 
 // Services are those of all domains. They may be called from many goroutines.
@@ -93,6 +94,7 @@ type Services struct {
 	Label     *label.Service
 	Idle      *idle.Service
 	Node      *node.Service
+	Window    *window.Service
 	SSHAccess *sshaccess.Service
 	Usage     *usage.Service
 	Execution struct {
@@ -193,8 +195,9 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Preflight = cluster.NewPreflight(cluster.PreflightConfig{
 		Store: c.Store, Now: c.Now, Accounts: c.Accounts, CheckScript: c.CheckScript, Provisioned: c.Provisioned, Catalogs: s.Catalog,
 		Secrets: s.Secret})
+	s.Window = window.New(window.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Cluster.Views = cluster.NewViews(cluster.ViewsConfig{
-		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Finder: s.Cluster.Finder, Masks: s.Cluster.Masks})
+		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Finder: s.Cluster.Finder, Masks: s.Cluster.Masks, Windows: s.Window})
 	s.Cluster.Specs = cluster.NewSpecs(cluster.SpecsConfig{Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Cluster.Creates = cluster.NewCreates(cluster.CreatesConfig{
 		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Sleeps: c.Sleeps, Resources: s.Resource,
@@ -218,7 +221,7 @@ func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys 
 		Store: c.Store, Changer: c.Changer, DryRuns: c.DryRuns, Sleeps: c.Sleeps, Resources: s.Resource, Catalogs: s.Catalog,
 		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Views: s.Cluster.Views})
 	s.Operation.Submitter = operation.NewSubmitter(operation.SubmitterConfig{
-		Store: c.Store, Now: c.Now, Keys: c.Keys, Policies: s.Policy.Policies, Views: s.Cluster.Views})
+		Store: c.Store, Now: c.Now, Keys: c.Keys, Policies: s.Policy.Policies, Views: s.Cluster.Views, Windows: s.Window})
 	s.Operation.Updates = operation.NewUpdates(operation.UpdatesConfig{
 		Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Solving: solving, Builder: s.Operation.Builder,
 		Submitter: s.Operation.Submitter})
@@ -240,7 +243,8 @@ func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys 
 		Store: c.Store, Now: c.Now, Plans: s.Cluster.Plans, Views: s.Cluster.Views, Operations: s.Operation.Finder, Partials: s.Operation.Partials})
 	s.Operation.Requests = operation.NewRequests(operation.RequestsConfig{
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Policies: s.Policy.Policies, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
-		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates, Builder: s.Operation.Builder, Submitter: s.Operation.Submitter})
+		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates, Builder: s.Operation.Builder, Submitter: s.Operation.Submitter,
+		Windows: s.Window})
 	s.Operation.Drifts = operation.NewDrifts(operation.DriftsConfig{
 		Store: c.Store, Now: c.Now, DryRuns: c.DryRuns, Clusters: s.Cluster.Finder, Views: s.Cluster.Views, Updates: s.Operation.Updates})
 	s.Operation.Backfills = operation.NewBackfills(operation.BackfillsConfig{

@@ -13,6 +13,7 @@ import (
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
+	"muster/app/window"
 )
 
 // ViewStore is what Views needs of the database.
@@ -46,6 +47,7 @@ type ViewsConfig struct {
 	Catalogs *catalog.Service
 	Finder   *Finder
 	Masks    *Masks
+	Windows  *window.Service
 }
 
 // Views shows clusters, one or many.
@@ -126,6 +128,8 @@ type View struct {
 	Backfill *Backfill `json:"backfill,omitempty"`
 	// Changes are what policies changed in the request, in the answer to it.
 	Changes []policy.Change `json:"changes,omitempty"`
+	// Maintenance are the windows that its changes wait for, and what waits; nil where there are none.
+	Maintenance *window.View `json:"maintenance,omitempty"`
 }
 
 // Build is the build that a cluster was made for: it goes when the build ends.

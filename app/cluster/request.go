@@ -13,16 +13,18 @@ import (
 	"muster/app/layout"
 	"muster/app/policy"
 	"muster/app/template"
+	"muster/app/window"
 )
 
 // RequestStatus is the state of a request in one word.
 type RequestStatus string
 
-// The states. Only waiting and offered are not the end.
+// The states. Only waiting, offered and scheduled are not the end.
 const (
 	RequestAccepted  RequestStatus = "accepted"  // it runs, or has run: see its cluster
 	RequestRefused   RequestStatus = "refused"   // by a policy
 	RequestWaiting   RequestStatus = "waiting"   // for approvals
+	RequestScheduled RequestStatus = "scheduled" // nothing is missing but that its maintenance window opens
 	RequestOffered   RequestStatus = "offered"   // approved with conditions: who asked has to confirm
 	RequestDenied    RequestStatus = "denied"    // by a person
 	RequestExpired   RequestStatus = "expired"   // no one decided in time
@@ -30,10 +32,12 @@ const (
 )
 
 // RequestStatuses are all of them.
-var RequestStatuses = []RequestStatus{RequestWaiting, RequestOffered, RequestAccepted, RequestRefused, RequestDenied, RequestExpired, RequestWithdrawn}
+var RequestStatuses = []RequestStatus{RequestWaiting, RequestOffered, RequestScheduled, RequestAccepted, RequestRefused, RequestDenied, RequestExpired, RequestWithdrawn}
 
-// Open reports whether someone still has to decide.
-func (s RequestStatus) Open() bool { return s == RequestWaiting || s == RequestOffered }
+// Open reports whether it has not ended: someone still has to decide, or it waits for its window.
+func (s RequestStatus) Open() bool {
+	return s == RequestWaiting || s == RequestOffered || s == RequestScheduled
+}
 
 // Request is what someone asked for. It is kept forever. One that is open is not in the ledger and holds no worker.
 type Request struct {
@@ -61,8 +65,10 @@ type Request struct {
 
 	ExpiresAt time.Time `json:"expires_at,omitzero"` // while it is open
 	DueAt     time.Time `json:"-"`                   // when it needs attention next; zero: never
-	Override  bool      `json:"emergency_override,omitempty"`
-	Message   string    `json:"message,omitempty"` // why it is as it is
+	// Window is the maintenance window that it waits for, or last waited for.
+	Window   *window.Opening `json:"window,omitempty"`
+	Override bool            `json:"emergency_override,omitempty"`
+	Message  string          `json:"message,omitempty"` // why it is as it is
 }
 
 // Terms are what a request comes to.

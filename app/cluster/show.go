@@ -56,6 +56,13 @@ func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster)
 	if v.Backfill, err = a.Store.BackfillOf(ctx, actor.Tenant, c.ID); err != nil {
 		return View{}, err
 	}
+	m, err := a.Windows.Of(ctx, v.Cluster)
+	if err != nil {
+		return View{}, err
+	}
+	if !m.None() || len(m.Waiting) > 0 {
+		v.Maintenance = &m
+	}
 	open, err := a.unfinished(ctx, v)
 	if err != nil {
 		return View{}, err

@@ -10,6 +10,7 @@ import (
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
+	"muster/app/window"
 )
 
 // Update is what a person requests of an existing cluster. Which fields count depends on Kind; the others are refused.
@@ -67,6 +68,8 @@ type UpdatePreview struct {
 	Account *AccountAnswer `json:"account,omitempty"`
 	// Decision is what policies say; nil where none says anything.
 	Decision *policy.Decision `json:"decision,omitempty"`
+	// Window says which maintenance window it waits for, or starts in; nil where it needs none.
+	Window *window.Wait `json:"window,omitempty"`
 	// NoChanges reports that nothing would change: the plan is empty.
 	NoChanges bool `json:"no_changes,omitempty"`
 }

@@ -88,6 +88,12 @@ func (a *Health) repairUnhealthy(ctx context.Context, d RepairDue) (begun bool, 
 		case err == nil && answer.Operation > 0:
 			begun = true
 			n.Operation, n.Note = answer.Operation, fmt.Sprintf("Operation %d is repairing %s.", answer.Operation, humanize.Some(c.Nodes, 10))
+		case err == nil && answer.Request != nil && answer.Request.Window != nil:
+			w := answer.Request.Window
+			n.NextAt, n.Note = w.Start.Add(firstRepairGap), "A repair is waiting for the maintenance window: "+w.Text()+"."
+			n.Tell = d.tell(now, fmt.Sprintf("A repair of cluster %s is waiting for the maintenance window.", d.Cluster.Name), w.Text()+".")
+		case code == app.EConflict && app.AsError(err).Reason == "already_scheduled":
+			n.NextAt, n.Note = now.Add(firstRepairGap), app.AsError(err).ForPeople()
 		case err == nil: // it waits for an approval
 			n.NextAt, n.Note = now.Add(firstRepairGap), "A repair is waiting for approval."
 		case code == app.EConflict: // an operation is running

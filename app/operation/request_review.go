@@ -12,6 +12,7 @@ import (
 	"muster/app/identity"
 	appplan "muster/app/plan"
 	"muster/app/policy"
+	"muster/app/window"
 )
 
 // RequestStore is what Requests needs of the database.
@@ -51,6 +52,7 @@ type RequestsConfig struct {
 	Creates   *cluster.Creates
 	Builder   *Builder
 	Submitter *Submitter
+	Windows   *window.Service
 }
 
 // Requests lists and decides on what policies want approved, and runs it then.
@@ -202,7 +204,7 @@ func (a *Requests) move(ctx context.Context, m cluster.RequestMove) (r cluster.R
 		if err != nil {
 			return cluster.Request{}, err
 		}
-		m.Cluster, m.Operation = nil, nil
+		m.Cluster, m.Operation, m.Window = nil, nil, nil
 		if o.Run {
 			err := a.makeReady(ctx, &m, before)
 			if app.CodeOf(err) == app.ENotFound {
@@ -227,8 +229,11 @@ func (a *Requests) makeReady(ctx context.Context, m *cluster.RequestMove, r clus
 		m.Cluster = &n
 		return err
 	}
-	n, err := a.readyUpdate(ctx, r)
+	n, wait, err := a.readyUpdate(ctx, r)
 	m.Operation = &n
+	if wait.Waits && m.Act != cluster.RequestBreak && m.Act != cluster.RequestRunNow {
+		m.Window = wait.Window
+	}
 	if err != nil && app.AsError(err).Reason == "cluster_changed" {
 		if lapsed := a.lapse(ctx, r, err); lapsed != nil {
 			return lapsed
@@ -304,7 +309,8 @@ func (a *Requests) checkRequester(ctx context.Context, r cluster.Request) error 
 	return err
 }
 
-// ReconcileRequests ends, reminds of and escalates requests for which it is time, of all tenants.
+// ReconcileRequests ends, reminds of and escalates requests for which it is time, of all tenants, and starts those whose maintenance window
+// is open.
 func (a *Requests) ReconcileRequests(ctx context.Context) error {
 	due, err := a.Store.RequestsDue(ctx, a.Now(), cluster.TidyAtOnce)
 	if err != nil {
@@ -312,6 +318,10 @@ func (a *Requests) ReconcileRequests(ctx context.Context) error {
 	}
 	var errs []error
 	for _, r := range due {
+		if r.Status == cluster.RequestScheduled {
+			errs = append(errs, a.startScheduled(ctx, r))
+			continue
+		}
 		_, err := a.Store.MoveRequest(ctx, cluster.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: cluster.RequestReconcile, Who: app.System(r.Tenant, app.Retrier), Now: a.Now()})
 		if err != nil && app.CodeOf(err) != app.EConflict && app.CodeOf(err) != app.ENotFound {
 			errs = append(errs, err)

@@ -16,6 +16,7 @@ import (
 	"muster/app/policy"
 	"muster/app/resource"
 	apptemplate "muster/app/template"
+	"muster/app/window"
 )
 
 // BuilderStore is what Builder needs of the database.
@@ -66,6 +67,7 @@ type updateBuilder struct {
 	preview    cluster.UpdatePreview
 	facts      policy.Input
 	decision   policy.Decision
+	window     window.Wait
 }
 
 // kindsOfUpdate are what each kind does to the existing cluster. They fill in nodes, definition and notes.

@@ -99,7 +99,10 @@ func sameDirection(c app.Cluster, asked, to int) error {
 	if asked > c.Size && to <= c.Size || asked < c.Size && asked > 0 && to >= c.Size {
 		return &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("Cluster %q has %s already.", c.Name, humanize.Count(c.Size, "node"))}
 	}
-	return nil
+	if d.decision.Outcome == policy.OutcomeRefuse {
+		return nil
+	}
+	return a.foreseeWindow(ctx, actor.User, d, d.decision.Outcome == policy.OutcomeApprove)
 }
 
 // resizeAsked is a resize as policies see it before it is worked out.

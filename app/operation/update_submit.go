@@ -13,6 +13,7 @@ import (
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
+	"muster/app/window"
 )
 
 // SubmitterStore is what Submitter needs of the database.
@@ -30,6 +31,7 @@ type SubmitterConfig struct {
 	Keys     app.Keys
 	Policies *policy.Service
 	Views    *appcluster.Views
+	Windows  *window.Service
 }
 
 // Submitter asks the policies about a change that was worked out, and has it carried out or keeps the request that waits.
@@ -44,7 +46,7 @@ func NewSubmitter(c SubmitterConfig) *Submitter { return &Submitter{SubmitterCon
 // one of
 //
 //   - accepted: operation, plan and what happens to the cluster are written in one transaction
-//   - waiting for approvals: the request is written; nothing is done
+//   - waiting for approvals, or for a maintenance window: the request is written; nothing is done
 //   - refused by a policy: EForbidden, reason "policy", with the policy's own words. The request is kept nevertheless
 //
 // Where nothing is to be done, the answer is the cluster as it is. When m.PlanHash is set and the plan is another one by now, it
@@ -92,6 +94,15 @@ func (a *Submitter) take(ctx context.Context, actor app.Actor, d *updateBuilder)
 		return appcluster.UpdateAnswer{Request: &kept}, appcluster.RefusedBy(d.decision, kept.ID)
 	case policy.OutcomeApprove:
 		q.Open(d.keep(), d.decision.Needs)
+		kept, err := a.Store.SaveRequest(ctx, q)
+		if err != nil {
+			return appcluster.UpdateAnswer{}, err
+		}
+		return appcluster.UpdateAnswer{Request: &kept}, nil
+	}
+	if d.window.Waits {
+		q := d.request(actor)
+		q.Schedule(d.keep(), *d.window.Window)
 		kept, err := a.Store.SaveRequest(ctx, q)
 		if err != nil {
 			return appcluster.UpdateAnswer{}, err

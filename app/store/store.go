@@ -30,6 +30,7 @@ import (
 	"muster/app/store/usage"
 	"muster/app/store/user"
 	"muster/app/store/webhook"
+	"muster/app/store/window"
 )
 
 // KeySize is the length of a key that is given to Open, in bytes.
@@ -63,6 +64,7 @@ type (
 	requestStore     = request.Store
 	webhookStore     = webhook.Store
 	fleetStore       = fleet.Store
+	windowStore      = window.Store
 )
 
 // Store implements the stores of all domains on SQLite or PostgreSQL. Parts are embedded by value where no one calls them back by their
@@ -95,6 +97,7 @@ type Store struct {
 	requestStore
 	webhookStore
 	fleetStore
+	windowStore
 }
 
 // Open is OpenWith for a key of KeySize bytes that we hold ourselves.
@@ -123,8 +126,9 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		tokenStore:       *token.New(d),
 		sessionStore:     *session.New(d),
 		identityStore: *identity.New(d, identity.Parts{
-			Ends:   []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, resource.DropOf, catalog.DropOf},
-			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas}},
+			Ends: []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, resource.DropOf, catalog.DropOf, window.DropOf},
+			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas},
+				{What: "maintenance", Copy: window.Copy}},
 		}),
 		signinStore:    *signin.New(d),
 		catalogStore:   *catalog.New(d),
@@ -144,5 +148,6 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		requestStore:   *request.New(d),
 		webhookStore:   *webhook.New(d),
 		fleetStore:     *fleet.New(d),
+		windowStore:    *window.New(d),
 	}, nil
 }

@@ -358,6 +358,10 @@ var moreTries = map[string]func(ctx context.Context, a *appall.Services, s *scen
 		_, err := a.Operation.Requests.Review(ctx, s.actor, s.request(), appoperation.ReviewRequest{Verdict: cluster.VerdictApprove})
 		return err
 	},
+	"RunNow": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Operation.Requests.RunNow(ctx, s.actor, s.request(), "", "the building is on fire")
+		return err
+	},
 	"BreakGlass": func(ctx context.Context, a *appall.Services, s *scene) error {
 		_, err := a.Operation.Requests.BreakGlass(ctx, s.actor, s.request(), "", "the building is on fire")
 		return err

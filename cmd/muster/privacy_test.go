@@ -52,6 +52,9 @@ var clusterRules = map[string]string{
 	"GET /api/v1/clusters/{id}/idle":                                   "ClusterIdle",
 	"PUT /api/v1/clusters/{id}/idle":                                   "SetClusterIdle",
 	"POST /api/v1/clusters/{id}/keep":                                  "KeepCluster",
+	"GET /api/v1/clusters/{id}/maintenance":                            "ClusterMaintenance",
+	"PUT /api/v1/clusters/{id}/maintenance":                            "SetClusterMaintenance",
+	"DELETE /api/v1/clusters/{id}/maintenance":                         "SetClusterMaintenance",
 	"GET /api/v1/clusters/{id}/schedule":                               "Schedule",
 	"PUT /api/v1/clusters/{id}/schedule":                               "SetSchedule",
 	"GET /api/v1/clusters/{id}/sharing":                                "ClusterSharing",
@@ -110,6 +113,8 @@ var clusterRules = map[string]string{
 	"POST /clusters/{id}/resume":                "ResumeOperation",
 	"GET /clusters/{id}/roll-back":              "PreviewRollBack",
 	"POST /clusters/{id}/roll-back":             "RollBack",
+	"GET /clusters/{id}/maintenance":            "ClusterMaintenance",
+	"POST /clusters/{id}/maintenance":           "SetClusterMaintenance",
 	"POST /clusters/{id}/schedule":              "SetSchedule",
 	"GET /clusters/{id}/spec":                   "ExportCluster",
 	"POST /clusters/{id}/backfill":              "SetBackfill",
@@ -145,6 +150,8 @@ var clusterBodies = map[string]string{
 	"POST /clusters/{id}/rename":                    "name=other",
 	"POST /clusters/{id}/transfer":                  "to=no-such-user",
 	"POST /clusters/{id}/sharing":                   "visibility=tenant",
+	"PUT /api/v1/clusters/{id}/maintenance":         `{"windows":[]}`,
+	"POST /clusters/{id}/maintenance":               "overrun=allow",
 	"POST /clusters/{id}/schedule":                  "sleep=0+19+*+*+*&wake=&zone=",
 }
 

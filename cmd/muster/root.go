@@ -51,6 +51,7 @@ func commands(c *cli.Context) []*cobra.Command {
 		grouped("clusters", catalog.ProviderCommand(c)), grouped("clusters", catalog.AutomatorCommand(c)),
 		grouped("clusters", fleet.OrphansCommand(c)),
 		grouped("clusters", policy.QuotaCommand(c)),
+		grouped("clusters", cluster.MaintenanceCommand(c)),
 		grouped("clusters", policy.UsageCommand(c)),
 		grouped("clusters", cluster.QueueCommand(c)),
 		grouped("clusters", cluster.TopCommand(c)),

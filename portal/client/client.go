@@ -36,6 +36,7 @@ type Client struct {
 	Groups            *Groups
 	Idle              *Idle
 	Leases            *Leases
+	Maintenance       *Maintenance
 	Notices           *Notices
 	Nodes             *Nodes
 	Operations        *Operations
@@ -102,6 +103,7 @@ func New(s Settings) (*Client, error) {
 	c.Groups = (*Groups)(p)
 	c.Idle = (*Idle)(p)
 	c.Leases = (*Leases)(p)
+	c.Maintenance = (*Maintenance)(p)
 	c.Notices = (*Notices)(p)
 	c.Nodes = (*Nodes)(p)
 	c.Operations = (*Operations)(p)

@@ -233,6 +233,9 @@ func (p UpdatePreview) button() string {
 	if p.waits() {
 		return "Request approval"
 	}
+	if p.Window != nil && p.Window.Waits {
+		return "Schedule changes"
+	}
 	if p.Kind == app.OperationRepair {
 		return "Repair cluster"
 	}

@@ -17,6 +17,8 @@ func sections() []page.Section {
 			Group: page.GroupCatalog, UseCase: "CatalogItems"},
 		{Path: "/admin/policies", Name: "Policies", Text: "Rules that reject or change requests, or require approval.",
 			Group: page.GroupPeople, UseCase: "PolicyList"},
+		{Path: "/admin/maintenance", Name: "Maintenance", Text: "When upgrades, repairs and approved changes can start.",
+			Group: page.GroupPeople, UseCase: "SetMaintenanceWindows"},
 		{Path: "/admin/sharing", Name: "Sharing", Text: "Default visibility of new clusters.",
 			Group: page.GroupPeople, UseCase: "SetDefaultVisibility"},
 		{Path: "/admin/webhooks", Name: "Webhooks", Text: "Notifications for chat, email and your own programs, and operation hooks.",

@@ -27,6 +27,7 @@ import (
 	"muster/app/template"
 	"muster/app/usage"
 	"muster/app/webhook"
+	"muster/app/window"
 )
 
 const SchemaPrefix = "#/components/schemas/"
@@ -207,6 +208,21 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	},
 	reflect.TypeFor[schedule.ClusterSchedule](): {
 		"Next": `nullable:"false"`,
+	},
+	reflect.TypeFor[window.Window](): {
+		"Start":  `maxLength:"100" doc:"Weekdays and a time, such as Sat 02:00, Mon-Fri 22:00 or daily 03:00, or five crontab fields"`,
+		"Length": `maxLength:"20" doc:"How long the window is open, such as 4h or 90m"`,
+		"Zone":   `maxLength:"64" doc:"IANA time zone, such as Europe/Berlin; default: UTC"`,
+	},
+	reflect.TypeFor[window.Settings](): {
+		"Windows":   `nullable:"false" maxItems:"20" doc:"Times at which changes can start; none: nothing waits"`,
+		"AppliesTo": `maxItems:"10" doc:"Changes that wait; default: upgrade, repair, auto_repair and approved"`,
+		"Overrun":   `enum:"allow,wait" doc:"For changes that are expected to take longer than the window is open. allow: start anyway; wait: start in a window that is long enough"`,
+		"Locked":    `doc:"Of a tenant: clusters can't have windows of their own"`,
+	},
+	reflect.TypeFor[window.View](): {
+		"Next":    `nullable:"false" doc:"The window that is open, and the next ones"`,
+		"Waiting": `nullable:"false" doc:"Requests of the cluster that wait for a window"`,
 	},
 	reflect.TypeFor[app.Expectation](): {
 		"Typical":   `doc:"Typical duration, in nanoseconds"`,

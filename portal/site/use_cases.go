@@ -38,6 +38,7 @@ type UseCases struct {
 	Updates        Updates
 	Sleeping       Sleeping
 	Schedules      Schedules
+	Windows        Windows
 	Leases         Leases
 	Idle           Idle
 	Requests       Requests

@@ -10,6 +10,7 @@ import (
 	appoperation "muster/app/operation"
 	"muster/app/schedule"
 	"muster/app/template"
+	"muster/app/window"
 )
 
 // Operations controls a cluster's operations; operation 0 is the current one, or else the latest. EConflict, with a hint, if the
@@ -70,6 +71,15 @@ type Sleeping interface {
 	WakeCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.UpdateAnswer, error)
 }
 
+// Windows are maintenance windows of the tenant and of clusters.
+type Windows interface {
+	MaintenanceWindows(ctx context.Context, a app.Actor) (window.View, error)
+	SetMaintenanceWindows(ctx context.Context, a app.Actor, s window.Settings) (window.View, error)
+	ClusterMaintenance(ctx context.Context, a app.Actor, cluster string) (window.View, error)
+	// SetClusterMaintenance sets a cluster's own windows; nil: it has the tenant's again.
+	SetClusterMaintenance(ctx context.Context, a app.Actor, cluster string, s *window.Settings) (window.View, error)
+}
+
 // Schedules are clusters' sleep schedules.
 type Schedules interface {
 	Schedule(ctx context.Context, a app.Actor, cluster string) (schedule.ClusterSchedule, error)
@@ -105,5 +115,7 @@ type Requests interface {
 	Review(ctx context.Context, a app.Actor, id int64, v appoperation.ReviewRequest) (appcluster.Request, error)
 	Confirm(ctx context.Context, a app.Actor, id int64, planHash string) (appcluster.Request, error)
 	Withdraw(ctx context.Context, a app.Actor, id int64, reason string) (appcluster.Request, error)
+	// RunNow starts a request before its maintenance window.
+	RunNow(ctx context.Context, a app.Actor, id int64, planHash, reason string) (appcluster.Request, error)
 	BreakGlass(ctx context.Context, a app.Actor, id int64, planHash, reason string) (appcluster.Request, error)
 }

@@ -12,6 +12,7 @@ import (
 	"muster/app/store/health"
 	"muster/app/store/idle"
 	"muster/app/store/policy"
+	"muster/app/store/window"
 )
 
 // endCluster moves the cluster on at the end of an operation.
@@ -47,6 +48,9 @@ func endCluster(t *db.Tx, now time.Time, o *ledger.Operation) error {
 			return err
 		}
 		if err := t.Exec(`DELETE FROM cluster_schedules WHERE cluster = ?`, o.Cluster); err != nil {
+			return err
+		}
+		if err := window.Forget(t, o.Tenant, o.Cluster); err != nil {
 			return err
 		}
 		if err := forgetAnswers(t, o.Cluster); err != nil {

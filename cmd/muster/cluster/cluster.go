@@ -48,6 +48,7 @@ func Command(c *cli.Context) *cobra.Command {
 		clusterSleepCommand(c),
 		clusterWakeCommand(c),
 		clusterScheduleCommand(c),
+		clusterMaintenanceCommand(c),
 		clusterExportCommand(c),
 		clusterCloneCommand(c),
 		clusterDiffCommand(c),

@@ -32,6 +32,11 @@ func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster
 	case c.JSON():
 		return nil, c.PrintJSON(r)
 	}
+	if r.Status == cluster.RequestScheduled {
+		fmt.Fprintf(c.Stdout, "Request %d waits for the maintenance window: %s.\n", r.ID, r.Window.Text())
+		fmt.Fprintf(c.Stdout, "Nothing changes until then. Withdraw it:  muster request withdraw %d\n", r.ID)
+		return nil, nil
+	}
 	fmt.Fprintf(c.Stdout, "Request %d is waiting for %s.\n", r.ID, cli.RequestNeeds(r))
 	for _, ch := range r.Decision.Changes {
 		fmt.Fprintln(c.Stdout, ch.Sentence())
@@ -60,6 +65,9 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 	said := ""
 	for {
 		now := fmt.Sprintf("request %d is waiting for %s", r.ID, cli.RequestNeeds(r))
+		if r.Status == cluster.RequestScheduled {
+			now = fmt.Sprintf("request %d waits for the maintenance window: %s", r.ID, r.Window.Text())
+		}
 		if r.Status == cluster.RequestOffered {
 			now = fmt.Sprintf("request %d: %s offers %s, lease %s instead; accept with `muster request confirm %d`", r.ID, r.Offer.By,
 				humanize.Count(r.Offer.Layout.Size(), "node"), LeaseText(r.Offer.Lease), r.ID)
@@ -70,7 +78,7 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 		}
 		switch {
 		case r.Status == cluster.RequestAccepted:
-			p.Note(fmt.Sprintf("request %d is approved", r.ID))
+			p.Note(fmt.Sprintf("request %d is accepted", r.ID))
 			v, err := cl.Clusters.Get(whole, r.Cluster)
 			return &v, err
 		case !r.Status.Open():

@@ -63,6 +63,11 @@ func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster
 	if v.Backfill != nil {
 		fmt.Fprintln(c.Stdout, v.Backfill.Text(v.Size, time.Now()))
 	}
+	if m := v.Maintenance; m != nil && len(m.Waiting) > 0 {
+		printScheduled(c, *m)
+	} else if m != nil {
+		fmt.Fprintln(c.Stdout, m.Text())
+	}
 	fmt.Fprintln(c.Stdout)
 	if err := nodeTable(v.Nodes).Show(c); err != nil {
 		return err

@@ -78,6 +78,7 @@ func Portal(u *all.Services) site.UseCases {
 		Updates:        u.Operation.Updates,
 		Sleeping:       u.Operation.Sleeping,
 		Schedules:      u.Operation.Schedules,
+		Windows:        u.Window,
 		Leases:         u.Operation.Leases,
 		Idle:           u.Idle,
 		Requests:       u.Operation.Requests,
