@@ -35,7 +35,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/template", "app/
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
-	"app/inventory", "app/operation", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings", "app/sshaccess", "app/upkeep",
+	"app/inventory", "app/operation", "app/policy", "app/pool", "app/quarantine", "app/resource", "app/schedule", "app/secret", "app/settings", "app/sshaccess", "app/upkeep",
 	"app/usage", "app/webhook"}
 
 // The first matching line counts.
@@ -51,15 +51,16 @@ var rooms = []room{
 	{"app/catalog", []string{"nouns"}, "entries need only the nouns"},
 	{"app/chat", []string{"nouns", "app/catalog", "app/cluster", "app/identity"}, "people in chats are accounts that look at clusters"},
 	{"app/cluster", []string{"nouns", "app/catalog", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule", "app/secret", "app/webhook"}, "a creation draws on the catalog, secrets, resources, policies and hooks"},
-	{"app/execution", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/operation", "app/resource", "app/secret"}, "a step is carried out for an operation on a cluster"},
+	{"app/execution", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/operation", "app/quarantine", "app/resource", "app/secret"}, "a step is carried out for an operation on a cluster"},
 	{"app/fleet", []string{"nouns", "app/catalog", "app/cluster", "app/execution", "app/identity", "app/operation", "app/secret"}, "provisioners carry out steps"},
 	{"app/health", []string{"nouns"}, "what checks found is about nodes"},
 	{"app/schedule", []string{"nouns"}, "when clusters sleep needs only the nouns"},
 	{"app/identity", []string{"nouns", "app/catalog"}, "a second tenant is refused while the first has machines on this host"},
 	{"app/inventory", []string{"nouns", "app/cluster"}, "files for other tools need only the nouns"},
-	{"app/operation", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule"}, "a change of a cluster begins with what a cluster is"},
+	{"app/operation", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/identity", "app/policy", "app/quarantine", "app/resource", "app/schedule"}, "a change of a cluster begins with what a cluster is"},
 	{"app/policy", []string{"nouns"}, "policies and quotas need only the nouns"},
 	{"app/pool", []string{"nouns", "app/catalog", "app/cluster", "app/operation", "app/policy"}, "machines of pools are set up as those of clusters are"},
+	{"app/quarantine", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/policy"}, "a machine that is kept is a cluster of its own"},
 	{"app/resource", []string{"nouns"}, "archives and files need only the nouns"},
 	{"app/secret", []string{"nouns", "app/catalog"}, "what may be shown of a cluster depends on its template"},
 	{"app/settings", []string{"nouns", "app/build", "app/catalog", "app/identity", "app/policy", "app/pool", "app/resource", "app/secret", "app/webhook"}, "the settings of a tenant are those of all domains that keep some"},
@@ -71,7 +72,8 @@ var rooms = []room{
 	{"app/store", []string{"nouns", "app/store/db", "app/store/audit", "app/store/feed", "app/store/idempotency", "app/store/secret",
 		"app/store/user", "app/store/token", "app/store/session", "app/store/identity", "app/store/signin", "app/store/catalog", "app/store/policy",
 		"app/store/resource", "app/store/chat", "app/store/cluster", "app/store/receipt", "app/store/lease", "app/store/usage", "app/store/health",
-		"app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook", "app/store/fleet"},
+		"app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/quarantine", "app/store/request", "app/store/webhook",
+		"app/store/fleet"},
 		"it puts the parts together that keep a noun each"},
 	// The parts, lowest first: the SQL of one noun calls that of another only if it's listed above it.
 	{"app/store/db", []string{"nouns", "domains", "migrations"}, "an open database knows no noun, and its tables are made by migrations"},
@@ -108,7 +110,8 @@ var rooms = []room{
 		"app/store/policy", "app/store/resource", "app/store/cluster", "app/store/lease", "app/store/health", "app/store/build", "app/store/ledger"},
 		"an operation begins with what a cluster is, and reserves and notes what it takes"},
 	{"app/store/execution", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/policy", "app/store/cluster", "app/store/receipt",
-		"app/store/ledger"}, "a finished step moves others by the ledger's rules"},
+		"app/store/ledger", "app/store/operation"}, "a finished step moves others by the ledger's rules"},
+	{"app/store/quarantine", []string{"nouns", "domains", "app/store/db", "app/store/cluster"}, "kept machines are in clusters of their own"},
 	{"app/store/pool", []string{"nouns", "domains", "app/store/db", "app/store/identity", "app/store/ledger", "app/store/operation"},
 		"machines of pools are created and deleted by operations"},
 	{"app/store/request", []string{"nouns", "domains", "app/store/db", "app/store/policy", "app/store/chat", "app/store/cluster", "app/store/build",

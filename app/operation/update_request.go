@@ -96,7 +96,7 @@ func (a *Requests) readyUpdate(ctx context.Context, r cluster.Request) (cluster.
 	if !same || now.Seal() != r.Terms.Seal || k.Seal() != r.Terms.Seal {
 		return cluster.NewOperation{}, clusterChanged("")
 	}
-	return a.Submitter.updateOperation(d, r.Owner)
+	return a.Submitter.updateOperation(ctx, d, r.Owner)
 }
 
 // workOutAgain works out what waited for approvals.

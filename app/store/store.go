@@ -19,6 +19,7 @@ import (
 	"muster/app/store/operation"
 	"muster/app/store/policy"
 	"muster/app/store/pool"
+	"muster/app/store/quarantine"
 	"muster/app/store/receipt"
 	"muster/app/store/request"
 	"muster/app/store/resource"
@@ -58,6 +59,7 @@ type (
 	operationStore   = operation.Store
 	executionStore   = execution.Store
 	poolStore        = pool.Store
+	quarantineStore  = quarantine.Store
 	requestStore     = request.Store
 	webhookStore     = webhook.Store
 	fleetStore       = fleet.Store
@@ -89,6 +91,7 @@ type Store struct {
 	operationStore
 	*executionStore
 	poolStore
+	quarantineStore
 	requestStore
 	webhookStore
 	fleetStore
@@ -137,6 +140,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		operationStore: *operation.New(d, clusters),
 		executionStore: execution.New(d, clusters),
 		poolStore:      *pool.New(d),
+		quarantineStore:  *quarantine.New(d),
 		requestStore:   *request.New(d),
 		webhookStore:   *webhook.New(d),
 		fleetStore:     *fleet.New(d),

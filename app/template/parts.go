@@ -86,6 +86,9 @@ func (t *Template) Parts() (list []Part) {
 	if t.PartialResults != nil {
 		addAll(t.PartialResults, "partial_results")
 	}
+	if t.KeepFailed != "" {
+		add(string(t.KeepFailed), "keep_failed")
+	}
 	if t.Firewall != nil {
 		addAll(t.Firewall, "firewall")
 	}

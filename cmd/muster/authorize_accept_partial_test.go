@@ -10,7 +10,7 @@ import (
 // Accepting a partial result, in the matrix.
 var acceptPartialTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
 	"PreviewAcceptPartial": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Operation.Partials.PreviewAcceptPartial(ctx, s.actor, s.cluster(), 0)
+		_, err := a.Operation.Partials.PreviewAcceptPartial(ctx, s.actor, s.cluster(), 0, "")
 		return err
 	},
 	"AcceptPartial": func(ctx context.Context, a *all.Services, s *scene) error {

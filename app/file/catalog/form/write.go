@@ -136,6 +136,7 @@ func TemplateDocOf(t *template.Template) *templateDoc {
 		d.Firewall = FirewallDocOf(f)
 	}
 	d.FallbackHardware = t.FallbackHardware
+	d.KeepFailed = keepTime(t.KeepFailed)
 	if s := t.PartialResults; s != nil {
 		d.PartialResults = &partialResultsDoc{MinAvailable: nodeShare(s.MinAvailable)}
 		if s.NoBackfill {
