@@ -447,7 +447,7 @@ func acceptPartialOf(undone bool) func(*mortal, string) {
 		if err != nil {
 			m.Fatal(err)
 		}
-		if _, err := m.app.Operation.Partials.AcceptPartial(m.Context(), m.admin, id, 0, p.PlanHash, false); err != nil {
+		if _, err := m.app.Operation.Partials.AcceptPartial(m.Context(), m.admin, id, 0, p.PlanHash, template.PartialOverride{}); err != nil {
 			m.Fatal(err)
 		}
 		if !undone {

@@ -15,6 +15,7 @@ import (
 	"muster/app/layout"
 	"muster/app/operation"
 	"muster/app/policy"
+	"muster/app/quarantine"
 	"muster/app/usage"
 	"muster/app/webhook"
 	"muster/portal/site"
@@ -48,6 +49,7 @@ type everything interface {
 	site.Operations
 	site.RollBacks
 	site.Partials
+	site.Kept
 	site.Backfills
 	site.Drifts
 	site.Updates
@@ -187,6 +189,10 @@ func (f *fake) LeaseOutlook(context.Context, app.Actor, string) (operation.Lease
 }
 
 func (f *fake) TemplatePrices(context.Context, app.Actor) (map[string]float64, error) {
+	return nil, nil
+}
+
+func (f *fake) KeptMachines(context.Context, app.Actor, string) ([]quarantine.Machine, error) {
 	return nil, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
+	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
 	"muster/portal/site"
@@ -48,6 +49,7 @@ func (p *Portal) pages() []site.Route {
 		resource.Routes(p.resource),
 		fleet.Routes(p.fleet),
 		pool.Routes(p.pool),
+		quarantine.Routes(p.kept),
 	)
 }
 
@@ -67,6 +69,7 @@ func (p *Portal) operations() []site.Operation {
 		execution.Operations(p.execution),
 		policy.Operations(p.policy),
 		pool.Operations(p.pool),
+		quarantine.Operations(p.kept),
 		fleet.Operations(p.fleet),
 		quota.Operations(p.quota),
 		identity.Operations(p.identity),

@@ -14,6 +14,7 @@ import (
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
+	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
 	"muster/portal/site"
@@ -29,6 +30,7 @@ type services struct {
 	health    *health.Service
 	identity  *identity.Service
 	pool      *pool.Service
+	kept      *quarantine.Service
 	quota     *quota.Service
 	resource  *resource.Service
 	template  *template.Service
@@ -49,6 +51,7 @@ func newServices(s *site.Site) (n services) {
 	n.health = health.New(s)
 	n.identity = identity.New(s)
 	n.pool = pool.New(s)
+	n.kept = quarantine.New(s)
 	n.quota = quota.New(s)
 	n.resource = resource.New(s)
 	n.template = template.New(s)

@@ -270,7 +270,7 @@ func (r *failureSim) follow(v cluster.View, way cluster.RecoveryKind) bool {
 	case cluster.RecoveryReconfigure:
 		_, err = r.Services.Operation.Updates.Update(r.Context(), r.Who, v.ID, cluster.Update{Kind: app.OperationReconfigure, Config: map[string]any{"port": 9000 + r.Made}})
 	case cluster.RecoveryAcceptPartial:
-		_, err = r.Services.Operation.Partials.AcceptPartial(r.Context(), r.Who, v.ID, 0, "", true)
+		_, err = r.Services.Operation.Partials.AcceptPartial(r.Context(), r.Who, v.ID, 0, "", template.PartialOverride{NoBackfill: true})
 		if e := app.AsError(err); err != nil && e.Reason == "partial_unacceptable" {
 			return false
 		}

@@ -70,3 +70,14 @@ func (k KeepTime) Words() string {
 	}
 	return "off"
 }
+
+// KeepTimeOf writes a length in whole minutes.
+func KeepTimeOf(d time.Duration) KeepTime {
+	if d <= 0 {
+		return KeepOff
+	}
+	if d%time.Hour == 0 {
+		return KeepTime(fmt.Sprintf("%dh", d/time.Hour))
+	}
+	return KeepTime(fmt.Sprintf("%dm", d/time.Minute))
+}

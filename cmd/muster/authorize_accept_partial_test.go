@@ -5,6 +5,7 @@ import (
 
 	"muster/app/all"
 	appoperation "muster/app/operation"
+	"muster/app/template"
 )
 
 // Accepting a partial result, in the matrix.
@@ -14,7 +15,7 @@ var acceptPartialTries = map[string]func(ctx context.Context, a *all.Services, s
 		return err
 	},
 	"AcceptPartial": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Operation.Partials.AcceptPartial(ctx, s.actor, s.cluster(), 0, "", false)
+		_, err := a.Operation.Partials.AcceptPartial(ctx, s.actor, s.cluster(), 0, "", template.PartialOverride{})
 		return err
 	},
 	"SetBackfill": func(ctx context.Context, a *all.Services, s *scene) error {

@@ -17,13 +17,13 @@ type Create struct {
 	Template  *apptemplate.Template // the chosen one; nil for none
 
 	// The fields, as typed.
-	Name, Size, Provider, Hardware, Image, Prefer, Lease, OnFailure, MinAvailable string
+	Name, Size, Provider, Hardware, Image, Prefer, Lease, OnFailure, MinAvailable, KeepFailed string
 	Services                                                                      []string
 
 	Parameters []template.ParameterField // the template's, as typed
 
 	// The options.
-	Providers, Hardwares, Images, AllServices, Prefers, Leases, OnFailures []page.Choice
+	Providers, Hardwares, Images, AllServices, Prefers, Leases, OnFailures, KeepFaileds []page.Choice
 	Visibility, Group                                                      string
 	Visibilities, Groups                                                   []page.Choice // Groups is nil if there are none to choose
 

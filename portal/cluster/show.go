@@ -85,6 +85,9 @@ func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id stri
 	if c.View, err = p.Clusters.Cluster(ctx, a, id); err != nil {
 		return c, err
 	}
+	if err := p.readKept(ctx, a, &c); err != nil {
+		return c, err
+	}
 	c.Tabs = p.ClusterTabs(a, c.View, "overview")
 	if c.View.Status != app.ClusterDeleted {
 		o, err := p.Leases.LeaseOutlook(ctx, a, c.View.ID)
@@ -131,6 +134,21 @@ func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id stri
 		c.Failures = append(c.Failures, Failure{Step: s, Lines: lines})
 	}
 	return c, nil
+}
+
+// readKept reads which failed machines are kept of the cluster, or of a kept one who reaches it.
+func (p *clusterPage) readKept(ctx context.Context, a app.Actor, c *Show) (err error) {
+	if c.View.KeptFrom == "" {
+		c.Kept, err = p.Kept.KeptMachines(ctx, a, c.View.ID)
+		return err
+	}
+	all, err := p.Kept.KeptMachines(ctx, a, "")
+	for _, m := range all {
+		if m.ID == c.View.ID {
+			c.Isolation = m.Isolation
+		}
+	}
+	return err
 }
 
 // clusterFacts reads the steps of a cluster's operation, and why they wait.

@@ -13,6 +13,7 @@ import (
 	appexecution "muster/app/execution"
 	"muster/app/family"
 	"muster/app/health"
+	"muster/app/quarantine"
 	"muster/portal/execution"
 	"muster/portal/page"
 	"muster/portal/plan"
@@ -49,6 +50,9 @@ type Show struct {
 	Lease     *LeaseBox            // nil if unknown
 	// ManualSteps are the open manual steps.
 	ManualSteps []execution.ManualStepForm
+	// Kept are the failed machines that are kept of the cluster, and Isolation says of a kept one who reaches it.
+	Kept      []quarantine.Machine
+	Isolation quarantine.Isolation
 }
 
 // Failure is a step that failed, with the end of its log.

@@ -26,6 +26,8 @@ func (b RollBack) Sentence() string {
 	p := b.Preview
 	var s string
 	switch n := len(p.Deletes); {
+	case n == 0 && len(p.Kept.Machines) > 0:
+		s = "No machines will be deleted."
 	case n == 0 && p.DeletesCluster:
 		s = "No machines were requested, so none will be deleted."
 	case n == 0:

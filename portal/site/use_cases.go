@@ -31,6 +31,7 @@ type UseCases struct {
 	Operations     Operations
 	RollBacks      RollBacks
 	Partials       Partials
+	Kept           Kept
 	Backfills      Backfills
 	Drifts         Drifts
 	Updates        Updates
