@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/fleet"
 	"muster/app/humanize"
 	"muster/app/quarantine"
 	clusterdb "muster/app/store/cluster"
@@ -16,9 +17,6 @@ import (
 // A failed machine that is kept goes over, in one transaction, from its node to the node of a cluster of its own: its intent, what is known of it and its line
 // of the receipt. So whoever looks finds it in exactly one place, at whatever point a server is killed, and the operation that would have deleted it finds a
 // node without a machine.
-
-// keptSuffix ends the intent of a line of a receipt whose machine is kept under the intent itself.
-const keptSuffix = "/kept"
 
 // KeepMachine moves the machine of a node to the cluster in which it is kept. Status is what the node is without it. EConflict, reason kept_full, where the
 // tenant keeps as many as it may, and reason kept_machine_gone, where the node has no machine any more; EQuota, where a quota has no room for it.
@@ -76,11 +74,11 @@ func moveKept(t *db.Tx, now time.Time, k appcluster.KeptMachine, had app.Node, s
 	}{
 		{`UPDATE nodes SET status = ?, machine_id = ?, addresses = ?, ssh_user = ?, ssh_port = ?, host_key = ?, own_root = ?, secret = ? WHERE cluster = ? AND name = ?`,
 			[]any{string(had.Status), had.MachineID, db.JSON(had.Addresses), had.SSHUser, had.SSHPort, had.HostKey, db.Flag(had.OwnRoot), []byte{}, c.ID, is.Name}},
-		{`UPDATE resources SET deleted_at = CASE WHEN deleted_at > 0 THEN deleted_at ELSE ? END, intent = intent || '` + keptSuffix + `'
+		{`UPDATE resources SET deleted_at = CASE WHEN deleted_at > 0 THEN deleted_at ELSE ? END, intent = intent || '` + fleet.KeptSuffix + `'
 			WHERE intent IN (SELECT id FROM intents WHERE cluster = ? AND node = ? AND ended_at = 0)`, []any{db.Micros(now), from, node}},
 		{`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, created_at, deleted_at, owner, template, hardware, cpu)
 			SELECT i.id, x.kind, x.id, x.provider, x.tenant, CAST(? AS TEXT), CAST(? AS TEXT), x.zone, x.price, CAST(? AS BIGINT), 0, CAST(? AS TEXT), CAST(? AS TEXT),
-				x.hardware, x.cpu FROM intents i JOIN resources x ON x.intent = i.id || '` + keptSuffix + `' WHERE i.cluster = ? AND i.node = ? AND i.ended_at = 0
+				x.hardware, x.cpu FROM intents i JOIN resources x ON x.intent = i.id || '` + fleet.KeptSuffix + `' WHERE i.cluster = ? AND i.node = ? AND i.ended_at = 0
 				AND x.deleted_at = ? ON CONFLICT DO NOTHING`, []any{c.ID, is.Name, db.Micros(now), c.Owner, c.Template, from, node, db.Micros(now)}},
 		{`DELETE FROM intents WHERE cluster = ?`, []any{c.ID}}, // that of a machine that is not asked for
 		{`UPDATE intents SET cluster = ?, node = ? WHERE cluster = ? AND node = ? AND ended_at = 0`, []any{c.ID, is.Name, from, node}},

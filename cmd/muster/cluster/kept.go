@@ -56,7 +56,7 @@ func clusterKeptCommand(c *cli.Context) *cobra.Command {
 		Short: "List failed machines that are kept for inspection",
 		Long: "List failed machines that are kept for inspection instead of deleted, of one cluster or of all. Each is a cluster of its own: sign in with\n" +
 			"muster cluster ssh, keep it longer with muster cluster extend, delete it with muster cluster delete.",
-		Example: "  muster cluster kept\n  muster cluster kept shop --json",
+		Example: "  muster cluster kept\n  muster cluster kept shop --format json",
 		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
