@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ import (
 	"muster/app/policy"
 	"muster/app/quarantine"
 	"muster/app/template"
+	"muster/automators/shell"
+	"muster/jobs"
+	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 	"muster/providers/fake"
 )
@@ -206,20 +210,53 @@ func TestRepairKeepsTheReplacedMachine(t *testing.T) {
 	e.delete(v.ID)
 }
 
+// pickyShells are SSH connections, except that machines at one port refuse the key at once.
+type pickyShells struct {
+	*remote.Pool
+	refuses int
+}
+
+func (s *pickyShells) Await(ctx context.Context, t remote.Target) (string, error) {
+	if t.Port == s.refuses {
+		return "", &app.Error{Code: app.ECredentials, Reason: "auth_refused", Message: "The machine refused the key of user root."}
+	}
+	conn, err := remote.Wait(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	key := conn.HostKey()
+	s.Adopt(t, conn)
+	return key, nil
+}
+
+// startWorkerOver has another worker take the place of the one that there is.
+func (e *engine) startWorkerOver(name string, shells jobs.Shells) {
+	e.Helper()
+	_ = e.worker.Close()
+	w, err := jobs.StartWorker(jobs.WorkerConfig{Name: name, Tenant: app.DefaultTenant, Slots: 8, Queue: e.queue, Coordinator: e.coord, Shells: shells,
+		Providers: e.clouds, Automators: map[string]family.Automator{"shell": shell.New()}, Log: quiet(e.T)})
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.worker = w
+	e.Cleanup(func() { _ = w.Close() })
+}
+
 // A machine that refuses its key is replaced while it's waited for: the first one is kept, and what comes after it is deleted as ever.
 func TestConfirmKeepsTheMachineThatItReplaces(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	e.owner()
-	other := remotetest.Start(t, remotetest.Options{})
-	other.Refuse(true)
+	closed, _ := remotetest.ClosedPort(t)
+	e.startWorkerOver("w2", &pickyShells{Pool: remote.NewPool(remote.PoolOptions{}), refuses: closed})
 	made := map[string]int{}
 	e.cloud.Bind(func(s family.MachineSpec) fake.Endpoint {
 		target := e.ssh.Target()
+		at := fake.Endpoint{Address: target.Address, Port: target.Port, HostKey: target.HostKey}
 		if made[s.Tags[family.TagNode]]++; s.Tags[family.TagNode] == "n1" && made["n1"] == 1 {
-			target = other.Target()
+			at.Port = closed
 		}
-		return fake.Endpoint{Address: target.Address, Port: target.Port, HostKey: target.HostKey}
+		return at
 	})
 	v := e.await(e.keeping(2, "").ID)
 	e.want(v, app.ClusterActive)

@@ -39,7 +39,7 @@ type Definition struct {
 	// KeepFailed is for how long failed machines are kept for inspection, unless an operation's request says otherwise; "": they are deleted.
 	KeepFailed template.KeepTime  `json:"keep_failed,omitempty"`
 	Firewall   *template.Firewall `json:"firewall,omitempty"` // the template's; nil: whatever the account does by itself
-	Batches        *template.Person         `json:"batches,omitempty"`  // the template's; nil: no one looks between batches
+	Batches    *template.Person   `json:"batches,omitempty"`  // the template's; nil: no one looks between batches
 	// FallbackHardware lists, by hardware, what the machines of nodes may be made of instead, all of which are in Hardware.
 	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
 }

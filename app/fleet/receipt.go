@@ -86,7 +86,7 @@ type Receipt struct {
 	DeletedAt time.Time         `json:"deleted_at,omitzero"`
 	AsOf      time.Time         `json:"as_of"` // what still exists is counted until here
 	Lines     []ReceiptLine     `json:"resources"`
-	Remaining int               `json:"remaining"` // resources that are not proven to be gone
+	Remaining int               `json:"remaining"`      // resources that are not proven to be gone
 	Kept      int               `json:"kept,omitempty"` // machines that went on to clusters of their own, to be kept for inspection
 	Lifetime  time.Duration     `json:"lifetime"`
 	Cost      float64           `json:"cost"`

@@ -18,14 +18,14 @@ type Create struct {
 
 	// The fields, as typed.
 	Name, Size, Provider, Hardware, Image, Prefer, Lease, OnFailure, MinAvailable, KeepFailed string
-	Services                                                                      []string
+	Services                                                                                  []string
 
 	Parameters []template.ParameterField // the template's, as typed
 
 	// The options.
 	Providers, Hardwares, Images, AllServices, Prefers, Leases, OnFailures, KeepFaileds []page.Choice
-	Visibility, Group                                                      string
-	Visibilities, Groups                                                   []page.Choice // Groups is nil if there are none to choose
+	Visibility, Group                                                                   string
+	Visibilities, Groups                                                                []page.Choice // Groups is nil if there are none to choose
 
 	// Errors by field. The key "" is for errors of no field.
 	Errors  map[string]page.Complaint

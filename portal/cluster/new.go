@@ -15,9 +15,9 @@ import (
 	"muster/app/layout"
 	"muster/app/template"
 	"muster/portal/page"
-	"muster/portal/quarantine"
 	planpage "muster/portal/plan"
 	"muster/portal/policy"
+	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/site"
 	templatepage "muster/portal/template"
@@ -454,7 +454,7 @@ func (n *Form) link(r *layout.Request) string {
 	for key, value := range map[string]string{
 		"name": n.View.Name, "provider": r.Provider, "hardware": r.Hardware, "image": r.Image, "prefer": string(r.Prefer), "lease": n.View.Lease,
 		"keep_failed": n.View.KeepFailed,
-		"on_failure": n.View.OnFailure, "min_available": n.View.MinAvailable, "visibility": n.View.Visibility, "group": n.View.Group,
+		"on_failure":  n.View.OnFailure, "min_available": n.View.MinAvailable, "visibility": n.View.Visibility, "group": n.View.Group,
 	} {
 		if value != "" {
 			in.Set(key, value)

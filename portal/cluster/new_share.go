@@ -23,7 +23,7 @@ func (n *Form) share() string {
 	for key, value := range map[string]string{
 		"name": v.Name, "size": v.Size, "provider": v.Provider, "hardware": v.Hardware, "image": v.Image, "prefer": v.Prefer, "lease": v.Lease,
 		"keep_failed": v.KeepFailed,
-		"on_failure": v.OnFailure, "min_available": v.MinAvailable, "visibility": v.Visibility, "group": v.Group,
+		"on_failure":  v.OnFailure, "min_available": v.MinAvailable, "visibility": v.Visibility, "group": v.Group,
 	} {
 		if value != "" {
 			q.Set(key, value)

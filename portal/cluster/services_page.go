@@ -167,7 +167,7 @@ func (c Show) Parts() []Part {
 	}
 	parts := []Part{
 		{"head", Head(c)}, {"now", Current(c)}, {"questions", ManualSteps(c)}, {"waiting", Wait(c)}, {"facts", Facts(c)},
-		{"services", Services(c)}, {"change", Change(c)}, {"more", More(c)}, {"kept", quarantine.Section(c.Now, c.Kept)},
+		{"services", Services(c)}, {"change", Change(c)}, {"more", More(c)}, {"kept", quarantine.Section(c.Actor, c.Now, c.Kept)},
 	}
 	if c.Lease != nil {
 		parts = append(parts, Part{"lease", Lease(*c.Lease)})

@@ -96,8 +96,10 @@ func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id stri
 		}
 		c.Lease = &LeaseBox{Now: c.Now, Outlook: o, May: a.MayIn("ExtendLease", c.View.Cluster), Admin: a.MayIn("ExtendLease", app.Cluster{}), Cost: c.View.CostPerHour, Currency: c.View.Currency}
 	}
-	if c.Change, err = p.changePanel(ctx, a, c.View); err != nil {
-		return c, err
+	if c.View.KeptFrom == "" {
+		if c.Change, err = p.changePanel(ctx, a, c.View); err != nil {
+			return c, err
+		}
 	}
 	catalog, err := p.Catalogs.Catalog(ctx, a)
 	if err != nil {

@@ -55,6 +55,14 @@ type Show struct {
 	Isolation quarantine.Isolation
 }
 
+// deleteWords is what the button says that deletes a cluster.
+func deleteWords(c app.Cluster) string {
+	if c.KeptFrom != "" {
+		return "Delete machine"
+	}
+	return "Delete cluster"
+}
+
 // Failure is a step that failed, with the end of its log.
 type Failure struct {
 	Step  app.Step

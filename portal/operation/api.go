@@ -31,7 +31,7 @@ type rollBackInput struct {
 	Input
 	Body *struct {
 		KeepFailed template.KeepTime `json:"keep_failed,omitempty" maxLength:"20" doc:"How long to keep failed machines for inspection, as previewed"`
-		PlanHash string `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
+		PlanHash   string            `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
 	}
 }
 

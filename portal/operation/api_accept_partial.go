@@ -13,8 +13,8 @@ type acceptPartialInput struct {
 	Input
 	Body *struct {
 		KeepFailed template.KeepTime `json:"keep_failed,omitempty" maxLength:"20" doc:"How long to keep failed machines for inspection, as previewed"`
-		PlanHash   string `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
-		NoBackfill bool   `json:"no_backfill,omitempty" doc:"Don't backfill the missing nodes"`
+		PlanHash   string            `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
+		NoBackfill bool              `json:"no_backfill,omitempty" doc:"Don't backfill the missing nodes"`
 	}
 }
 

@@ -239,7 +239,7 @@ func RollBackPage(f page.Frame, b RollBack) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Steps", strconv.Itoa(b.Preview.Plan.Acts())).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Steps", strconv.Itoa(b.Preview.Plan.Acts()-len(b.Preview.Kept.Machines))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -52,6 +52,6 @@ func (p *Service) list(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	}
 	f := p.Frame(r, "Kept machines")
 	f.At = "clusters"
-	p.Render(w, r, http.StatusOK, ListPage(f, p.Now(), all))
+	p.Render(w, r, http.StatusOK, ListPage(f, a, p.Now(), all))
 	return nil
 }

@@ -26,7 +26,9 @@ func declareOnFailure(flags *pflag.FlagSet, choice *failureChoice, s *template.P
 		flags.BoolVar(&s.NoBackfill, "no-backfill", false, "don't backfill missing nodes later")
 	}
 	flags.Var(choice, "on-failure", words)
-	(*keepFlag)(&s.KeepFailed).declare(flags)
+	if makes {
+		(*keepFlag)(&s.KeepFailed).declare(flags)
+	}
 }
 
 func clusterAcceptPartialCommand(c *cli.Context) *cobra.Command {

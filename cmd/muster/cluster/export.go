@@ -202,7 +202,7 @@ func withSpec(cmd *cobra.Command, r, over cluster.CreateRequest) cluster.CreateR
 		{"image", func() { over.Image = r.Image }}, {"prefer", func() { over.Prefer = r.Prefer }}, {"lease", func() { over.Lease = r.Lease }},
 		{"config", func() { over.Config = r.Config }}, {"dns-suffix", func() { over.DNSSuffix = r.DNSSuffix }},
 		{"on-failure", func() { over.OnFailure = r.OnFailure }},
-		{"min-available", func() { over.MinAvailable = r.MinAvailable }}, {"no-backfill", func() { over.NoBackfill = r.NoBackfill }}, 
+		{"min-available", func() { over.MinAvailable = r.MinAvailable }}, {"no-backfill", func() { over.NoBackfill = r.NoBackfill }},
 		{"keep-failed", func() { over.KeepFailed = r.KeepFailed }}, {"set", func() { over.Parameters = r.Parameters }},
 		{"visibility", func() { over.Visibility = r.Visibility }}, {"group", func() { over.Group = r.Group }},
 	} {

@@ -308,7 +308,7 @@ func (t *templateDoc) template(e *Entry) *template.Template {
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
 		Batches: t.Batches.person(), KeepFailed: template.KeepTime(t.KeepFailed),
-		Health:  t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.State(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
+		Health: t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.State(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
 		Parameters: parameters(t.Parameters),
 	}
 	for _, s := range t.Defaults.Services {
