@@ -64,7 +64,7 @@ func (e *engine) expire(after time.Duration, want int, ids ...string) {
 	}
 }
 
-// strangers has the machine of a node present a host key that isn't expected, until it's told to be well.
+// strangers has the machine of a node present a host key that isn't expected, from now on.
 func (e *engine) strangers(node string) {
 	e.cloud.Bind(func(s family.MachineSpec) fake.Endpoint {
 		target := e.ssh.Target()
@@ -274,7 +274,7 @@ func TestConfirmKeepsTheMachineThatItReplaces(t *testing.T) {
 	}
 }
 
-// A tenant keeps so many at most. What isn't asked for by a person is done without keeping then; a person is told.
+// A tenant keeps so many at most. What isn't asked for by a person is done without keeping then; a person gets an error.
 func TestKeptMachinesAreBounded(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)

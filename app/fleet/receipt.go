@@ -87,7 +87,7 @@ type Receipt struct {
 	AsOf      time.Time         `json:"as_of"` // what still exists is counted until here
 	Lines     []ReceiptLine     `json:"resources"`
 	Remaining int               `json:"remaining"`      // resources that are not proven to be gone
-	Kept      int               `json:"kept,omitempty"` // machines that went on to clusters of their own, to be kept for inspection
+	Kept      int               `json:"kept,omitempty"` // machines that were kept for inspection, in clusters of their own
 	Lifetime  time.Duration     `json:"lifetime"`
 	Cost      float64           `json:"cost"`
 	Currency  string            `json:"currency"`           // by ISO 4217

@@ -218,6 +218,10 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		_, err := a.Fleet.Machines.Receipt(ctx, s.actor, s.cluster())
 		return err
 	},
+	"KeptMachines": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Quarantine.Machines.KeptMachines(ctx, s.actor, s.cluster())
+		return err
+	},
 	"Waiting": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Execution.Waits.Waiting(ctx, s.actor, s.cluster(), execution.WaitingFilter{})
 		return err

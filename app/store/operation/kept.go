@@ -15,7 +15,7 @@ import (
 )
 
 // A failed machine that is kept goes over, in one transaction, from its node to the node of a cluster of its own: its intent, what is known of it and its line
-// of the receipt. So whoever looks finds it in exactly one place, at whatever point a server is killed, and the operation that would have deleted it finds a
+// of the receipt. So it is always in exactly one place, at whatever point a server is killed, and the operation that would have deleted it finds a
 // node without a machine.
 
 // KeepMachine moves the machine of a node to the cluster in which it is kept. Status is what the node is without it. EConflict, reason kept_full, where the
