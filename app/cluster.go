@@ -47,6 +47,10 @@ type Cluster struct {
 	KeptNode   string `json:"kept_node,omitempty"`
 	KeptReason string `json:"kept_reason,omitempty"`
 
+	// Description is for people; Labels are what clusters are found and counted by, and what their machines carry as tags. See app/label.
+	Description string            `json:"description,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+
 	Visibility Visibility `json:"visibility"`
 	OwnerGroup string     `json:"owner_group,omitempty"`
 	// Access is what the one who asked may do with it; AccessNone where it was not read for a person.

@@ -13,7 +13,9 @@ import (
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/identity"
+	"muster/app/label"
 	"muster/app/layout"
+	"muster/app/node"
 	"muster/app/observe"
 	"muster/app/operation"
 	"muster/app/plan"
@@ -88,6 +90,8 @@ type Services struct {
 		Drifts        *operation.Drifts
 		Backfills     *operation.Backfills
 	}
+	Label     *label.Service
+	Node      *node.Service
 	SSHAccess *sshaccess.Service
 	Usage     *usage.Service
 	Execution struct {
@@ -146,6 +150,7 @@ func New(c Config) *Services {
 	s.Policy.Quotas = policy.NewQuotas(policy.QuotasConfig{Store: c.Store, Now: c.Now})
 	solving, workerKeys := &layout.SolveLimit{}, &identity.WorkerKeys{}
 	addCluster(s, c, solving)
+	s.Label = label.New(label.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Rules: labelRules(s.Catalog)})
 	addOperation(s, c, solving, workerKeys)
 	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
 	addExecution(s, c)
@@ -207,6 +212,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Quarantine.Drafts = quarantine.NewDrafts(quarantine.DraftsConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Plans: s.Cluster.Plans})
 	s.Quarantine.Machines = quarantine.NewMachines(quarantine.MachinesConfig{
 		Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Firewalls: c.Firewalls})
+	s.Node = node.New(node.Config{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.SSHAccess = sshaccess.New(sshaccess.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
 }
 

@@ -85,7 +85,7 @@ func (a *Drafts) draft(ctx context.Context, c app.Cluster, d cluster.Definition,
 	k.Definition = cluster.Definition{Lease: &template.Lease{Initial: length, Max: template.MostKeepTime}, Services: map[string]*template.Service{},
 		Hardware: map[string]template.Flavor{n.Hardware: flavor}, Images: map[string]template.Image{n.Image: d.Images[n.Image]}, Firewall: &template.Firewall{}}
 	k.Cluster = app.Cluster{ID: id, Tenant: c.Tenant, Name: id, Owner: c.Owner, OwnerGroup: c.OwnerGroup, Visibility: c.Visibility, Template: c.Template,
-		Provider: c.Provider, Size: 1, Services: []string{}, Status: app.ClusterPending, CostPerHour: flavor.CostPerHour, DNSSuffix: c.DNSSuffix,
+		Provider: c.Provider, Size: 1, Services: []string{}, Status: app.ClusterPending, CostPerHour: flavor.CostPerHour, DNSSuffix: c.DNSSuffix, Labels: c.Labels,
 		CreatedAt: now, ExpiresAt: now.Add(length), KeptFrom: c.ID, KeptNode: n.Name, KeptReason: m.Reason}
 	node := app.Node{Cluster: id, Name: app.NodeName(1), Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: []string{}, Status: app.NodePlanned,
 		SSHUser: cmp.Or(n.SSHUser, "root"), Hostname: app.Hostname(id, app.NodeName(1), c.DNSSuffix)}
