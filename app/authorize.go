@@ -91,6 +91,7 @@ var PermissionTable = map[string]permission{
 	"NodeReports":          {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewRollBack":      {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewAcceptPartial": {ScopeRead, All, All, see, see, see, see, proofNever},
+	"KeptMachines":         {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewSleep":         {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewWake":          {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Schedule":             {ScopeRead, All, All, see, see, see, see, proofNever},
@@ -449,6 +450,9 @@ func (a Actor) MayChange(useCase string, c Cluster) error {
 	if c.Pool > 0 && a.Via != ViaServer {
 		return &Error{Code: EForbidden, Reason: "pool", Message: fmt.Sprintf("%q is a pool machine. Muster manages it.", c.Name),
 			Hint: "Change its pool instead: muster pool."}
+	}
+	if err := c.keptAllows(useCase); err != nil {
+		return err
 	}
 	if err := a.within(useCase, c); err != nil {
 		return err

@@ -82,11 +82,11 @@ func (s *stub) ResumeOperation(_ context.Context, _ app.Actor, _ string, op int6
 	return view("shop"), s.refuse
 }
 
-func (s *stub) PreviewRollBack(_ context.Context, _ app.Actor, _ string, op int64) (operation.RollBackPreview, error) {
+func (s *stub) PreviewRollBack(_ context.Context, _ app.Actor, _ string, op int64, _ template.KeepTime) (operation.RollBackPreview, error) {
 	return operation.RollBackPreview{Operation: app.Operation{ID: op, Kind: app.OperationCreate}, PlanHash: "undo", Deletes: []string{"n1", "n2"}, DeletesCluster: true}, s.refuse
 }
 
-func (s *stub) RollBack(_ context.Context, _ app.Actor, _ string, _ int64, hash string) (cluster.View, error) {
+func (s *stub) RollBack(_ context.Context, _ app.Actor, _ string, _ int64, hash string, _ template.KeepTime) (cluster.View, error) {
 	s.undone = append(s.undone, hash)
 	return view("shop"), s.refuse
 }

@@ -91,8 +91,8 @@ type (
 	}
 	// RollBacks rolls back failed operations.
 	RollBacks interface {
-		PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (operation.RollBackPreview, error)
-		RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (cluster.View, error)
+		PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64, keep template.KeepTime) (operation.RollBackPreview, error)
+		RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, keep template.KeepTime) (cluster.View, error)
 	}
 	// Leases shows and extends leases.
 	Leases interface {

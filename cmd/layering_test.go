@@ -36,7 +36,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
 	"app/idle", "app/inventory", "app/node", "app/operation", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings",
-	"app/sshaccess", "app/upkeep", "app/usage", "app/webhook", "app/window"}
+	"app/sshaccess", "app/upkeep", "app/usage", "app/webhook", "app/window", "app/quarantine"}
 
 // The first matching line counts.
 var rooms = []room{
@@ -52,7 +52,7 @@ var rooms = []room{
 	{"app/catalog", []string{"nouns"}, "entries need only the nouns"},
 	{"app/chat", []string{"nouns", "app/catalog", "app/cluster", "app/identity"}, "people in chats are accounts that look at clusters"},
 	{"app/cluster", []string{"nouns", "app/catalog", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule", "app/secret", "app/webhook", "app/window"}, "a creation draws on the catalog, secrets, resources, policies and hooks"},
-	{"app/execution", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/idle", "app/operation", "app/resource", "app/secret"}, "a step is carried out for an operation on a cluster"},
+	{"app/execution", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/idle", "app/operation", "app/quarantine", "app/resource", "app/secret"}, "a step is carried out for an operation on a cluster"},
 	{"app/fleet", []string{"nouns", "app/catalog", "app/cluster", "app/execution", "app/identity", "app/operation", "app/secret"}, "provisioners carry out steps"},
 	{"app/health", []string{"nouns"}, "what checks found is about nodes"},
 	{"app/idle", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/operation"}, "the use of a cluster is measured with its health, and ended by its operations"},
@@ -61,9 +61,10 @@ var rooms = []room{
 	{"app/identity", []string{"nouns", "app/catalog"}, "a second tenant is refused while the first has machines on this host"},
 	{"app/inventory", []string{"nouns", "app/cluster"}, "files for other tools need only the nouns"},
 	{"app/node", []string{"nouns", "app/cluster"}, "who sees a cluster sees its nodes"},
-	{"app/operation", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule", "app/window"}, "a change of a cluster begins with what a cluster is"},
+	{"app/operation", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/identity", "app/policy", "app/quarantine", "app/resource", "app/schedule", "app/window"}, "a change of a cluster begins with what a cluster is"},
 	{"app/policy", []string{"nouns"}, "policies and quotas need only the nouns"},
 	{"app/pool", []string{"nouns", "app/catalog", "app/cluster", "app/operation", "app/policy"}, "machines of pools are set up as those of clusters are"},
+	{"app/quarantine", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/policy"}, "a machine that is kept is a cluster of its own"},
 	{"app/resource", []string{"nouns"}, "archives and files need only the nouns"},
 	{"app/secret", []string{"nouns", "app/catalog"}, "what may be shown of a cluster depends on its template"},
 	{"app/settings", []string{"nouns", "app/build", "app/catalog", "app/identity", "app/policy", "app/pool", "app/resource", "app/secret", "app/webhook"}, "the settings of a tenant are those of all domains that keep some"},
@@ -76,7 +77,7 @@ var rooms = []room{
 		"app/store/user", "app/store/token", "app/store/session", "app/store/identity", "app/store/signin", "app/store/catalog", "app/store/policy",
 		"app/store/resource", "app/store/chat", "app/store/cluster", "app/store/receipt", "app/store/idle", "app/store/lease", "app/store/usage",
 		"app/store/health", "app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook",
-		"app/store/fleet", "app/store/window"},
+		"app/store/fleet", "app/store/window", "app/store/quarantine"},
 		"it puts the parts together that keep a noun each"},
 	// The parts, lowest first: the SQL of one noun calls that of another only if it's listed above it.
 	{"app/store/db", []string{"nouns", "domains", "migrations"}, "an open database knows no noun, and its tables are made by migrations"},
@@ -116,7 +117,8 @@ var rooms = []room{
 		"app/store/ledger"},
 		"an operation begins with what a cluster is, and reserves and notes what it takes"},
 	{"app/store/execution", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/policy", "app/store/cluster", "app/store/receipt",
-		"app/store/ledger"}, "a finished step moves others by the ledger's rules"},
+		"app/store/ledger", "app/store/operation"}, "a finished step moves others by the ledger's rules"},
+	{"app/store/quarantine", []string{"nouns", "domains", "app/store/db", "app/store/cluster"}, "kept machines are in clusters of their own"},
 	{"app/store/pool", []string{"nouns", "domains", "app/store/db", "app/store/identity", "app/store/ledger", "app/store/operation"},
 		"machines of pools are created and deleted by operations"},
 	{"app/store/request", []string{"nouns", "domains", "app/store/db", "app/store/policy", "app/store/chat", "app/store/cluster", "app/store/build",
@@ -200,8 +202,8 @@ var rooms = []room{
 	{"portal/catalog", []string{"nouns", "domains", "portal/page", "portal/plan", "portal/site", "portal/template"}, "a trial shows a plan, and asks for parameters"},
 	{"portal/policy", []string{"nouns", "domains", "portal/page", "portal/plan", "portal/site"}, "a request shows what it would do"},
 	{"portal/fleet", []string{"nouns", "domains", "portal/catalog", "portal/page", "portal/site", "portal/wire"}, "providers are entries of the catalog, and workers call in over HTTP"},
-	{"portal/cluster", []string{"nouns", "domains", "portal/build", "portal/execution", "portal/health", "portal/identity", "portal/idle", "portal/page", "portal/plan", "portal/policy", "portal/quota", "portal/site", "portal/template"}, "the page of a cluster shows parts of these nouns"},
-	{"portal/operation", []string{"nouns", "domains", "portal/cluster", "portal/health", "portal/page", "portal/plan", "portal/site", "portal/template"}, "what changes a cluster shows parts of its page"},
+	{"portal/cluster", []string{"nouns", "domains", "portal/build", "portal/execution", "portal/health", "portal/identity", "portal/idle", "portal/page", "portal/plan", "portal/policy", "portal/quarantine", "portal/quota", "portal/site", "portal/template"}, "the page of a cluster shows parts of these nouns"},
+	{"portal/operation", []string{"nouns", "domains", "portal/cluster", "portal/health", "portal/page", "portal/plan", "portal/quarantine", "portal/site", "portal/template"}, "what changes a cluster shows parts of its page"},
 	{"portal/home", []string{"nouns", "domains", "portal/address", "portal/cluster", "portal/execution", "portal/fleet", "portal/page", "portal/policy", "portal/quota", "portal/site", "portal/template", "portal/webhook"}, "the first page sums up other nouns"},
 	{"portal/audit", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/chat", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
@@ -212,6 +214,7 @@ var rooms = []room{
 	{"portal/pool", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/quota", []string{"nouns", "domains", "portal/idle", "portal/page", "portal/site"}, "usage shows what idle clusters saved"},
 	{"portal/window", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
+	{"portal/quarantine", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/resource", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/webhook", []string{"nouns", "domains", "portal/address", "portal/page", "portal/site", "portal/wire"}, "this noun knows no other"},
 	{"portal/*", []string{"nouns", "domains", "portal/*"}, "what serves the portal knows app and its neighbours in the portal"},

@@ -17,6 +17,7 @@ import (
 	"muster/app/layout"
 	"muster/app/operation"
 	"muster/app/policy"
+	"muster/app/quarantine"
 	"muster/app/template"
 	"muster/app/usage"
 	"muster/app/webhook"
@@ -53,6 +54,7 @@ type everything interface {
 	site.Operations
 	site.RollBacks
 	site.Partials
+	site.Kept
 	site.Backfills
 	site.Drifts
 	site.Updates
@@ -206,6 +208,10 @@ func (f *fake) LeaseOutlook(context.Context, app.Actor, string) (operation.Lease
 }
 
 func (f *fake) TemplatePrices(context.Context, app.Actor) (map[string]float64, error) {
+	return nil, nil
+}
+
+func (f *fake) KeptMachines(context.Context, app.Actor, string) ([]quarantine.Machine, error) {
 	return nil, nil
 }
 

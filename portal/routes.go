@@ -19,6 +19,7 @@ import (
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
+	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
 	"muster/portal/site"
@@ -54,6 +55,7 @@ func (p *Portal) pages() []site.Route {
 		fleet.Routes(p.fleet),
 		pool.Routes(p.pool),
 		window.Routes(p.window),
+		quarantine.Routes(p.kept),
 	)
 }
 
@@ -75,6 +77,7 @@ func (p *Portal) operations() []site.Operation {
 		execution.Operations(p.execution),
 		policy.Operations(p.policy),
 		pool.Operations(p.pool),
+		quarantine.Operations(p.kept),
 		fleet.Operations(p.fleet),
 		quota.Operations(p.quota),
 		identity.Operations(p.identity),

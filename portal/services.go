@@ -16,6 +16,7 @@ import (
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
+	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
 	"muster/portal/site"
@@ -34,6 +35,7 @@ type services struct {
 	idle      *idle.Service
 	node      *node.Service
 	pool      *pool.Service
+	kept      *quarantine.Service
 	quota     *quota.Service
 	resource  *resource.Service
 	template  *template.Service
@@ -58,6 +60,7 @@ func newServices(s *site.Site) (n services) {
 	n.idle = idle.New(s)
 	n.node = node.New(s)
 	n.pool = pool.New(s)
+	n.kept = quarantine.New(s)
 	n.quota = quota.New(s)
 	n.resource = resource.New(s)
 	n.template = template.New(s)

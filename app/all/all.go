@@ -22,6 +22,7 @@ import (
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/pool"
+	"muster/app/quarantine"
 	"muster/app/resource"
 	"muster/app/secret"
 	"muster/app/settings"
@@ -113,6 +114,10 @@ type Services struct {
 	Pool struct {
 		Pools      *pool.Service
 		Reconciler *pool.Reconciler
+	}
+	Quarantine struct {
+		Drafts   *quarantine.Drafts
+		Machines *quarantine.Machines
 	}
 	Build struct {
 		Hooks      *build.Hooks
@@ -211,6 +216,9 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
 	s.Cluster.Dashboard = cluster.NewDashboard(cluster.DashboardConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
 	s.Cluster.Repeats = cluster.NewRepeats(cluster.RepeatsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Quarantine.Drafts = quarantine.NewDrafts(quarantine.DraftsConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Plans: s.Cluster.Plans})
+	s.Quarantine.Machines = quarantine.NewMachines(quarantine.MachinesConfig{
+		Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Firewalls: c.Firewalls})
 	s.Node = node.New(node.Config{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.SSHAccess = sshaccess.New(sshaccess.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
 }
@@ -219,9 +227,9 @@ func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys 
 	s.Operation.Finder = operation.NewFinder(operation.FinderConfig{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.Operation.Builder = operation.NewBuilder(operation.BuilderConfig{
 		Store: c.Store, Changer: c.Changer, DryRuns: c.DryRuns, Sleeps: c.Sleeps, Resources: s.Resource, Catalogs: s.Catalog,
-		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Views: s.Cluster.Views})
+		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Keeping: s.Quarantine.Drafts})
 	s.Operation.Submitter = operation.NewSubmitter(operation.SubmitterConfig{
-		Store: c.Store, Now: c.Now, Keys: c.Keys, Policies: s.Policy.Policies, Views: s.Cluster.Views, Windows: s.Window})
+		Store: c.Store, Now: c.Now, Keys: c.Keys, Policies: s.Policy.Policies, Views: s.Cluster.Views, Windows: s.Window, Keeping: s.Quarantine.Drafts})
 	s.Operation.Updates = operation.NewUpdates(operation.UpdatesConfig{
 		Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Solving: solving, Builder: s.Operation.Builder,
 		Submitter: s.Operation.Submitter})
@@ -238,9 +246,10 @@ func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys 
 	s.Operation.Controls = operation.NewControls(operation.ControlsConfig{Store: c.Store, Now: c.Now, Views: s.Cluster.Views, Operations: s.Operation.Finder})
 	s.Operation.Partials = operation.NewPartials(operation.PartialsConfig{
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks, Plans: s.Cluster.Plans, Views: s.Cluster.Views,
-		Operations: s.Operation.Finder, Builder: s.Operation.Builder})
+		Operations: s.Operation.Finder, Builder: s.Operation.Builder, Keeping: s.Quarantine.Drafts})
 	s.Operation.RollBacks = operation.NewRollBacks(operation.RollBacksConfig{
-		Store: c.Store, Now: c.Now, Plans: s.Cluster.Plans, Views: s.Cluster.Views, Operations: s.Operation.Finder, Partials: s.Operation.Partials})
+		Store: c.Store, Now: c.Now, Plans: s.Cluster.Plans, Views: s.Cluster.Views, Operations: s.Operation.Finder, Partials: s.Operation.Partials,
+		Keeping: s.Quarantine.Drafts})
 	s.Operation.Requests = operation.NewRequests(operation.RequestsConfig{
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Policies: s.Policy.Policies, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
 		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates, Builder: s.Operation.Builder, Submitter: s.Operation.Submitter,
@@ -260,7 +269,8 @@ func addExecution(s *Services, c Config) {
 		Budgets: c.Budgets, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
 		Preflight: s.Cluster.Preflight, Operations: s.Operation.Finder, PausedDeletes: s.Operation.PausedDeletes})
 	s.Execution.Coordinator = execution.New(execution.Config{Steps: c.Store, Rounds: c.Store, Inputs: c.Store, Now: c.Now, Meter: c.Meter,
-		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, DryRuns: c.DryRuns, Facts: s.Execution.Facts, ManualSteps: s.Execution.ManualSteps})
+		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, DryRuns: c.DryRuns, Facts: s.Execution.Facts, ManualSteps: s.Execution.ManualSteps,
+		Keeping: s.Quarantine.Drafts})
 }
 
 func addFleet(s *Services, c Config, workerKeys *identity.WorkerKeys) {

@@ -37,8 +37,10 @@ type Definition struct {
 	Idle    *template.IdlePolicy     `json:"idle,omitempty"`   // the template's; nil: as the tenant says
 	// PartialResults is what the template wants where not all machines come; nil: what was asked for fails.
 	PartialResults *template.PartialResults `json:"partial_results,omitempty"`
-	Firewall       *template.Firewall       `json:"firewall,omitempty"` // the template's; nil: whatever the account does by itself
-	Batches        *template.Person         `json:"batches,omitempty"`  // the template's; nil: no one looks between batches
+	// KeepFailed is for how long failed machines are kept for inspection, unless an operation's request says otherwise; "": they are deleted.
+	KeepFailed template.KeepTime  `json:"keep_failed,omitempty"`
+	Firewall   *template.Firewall `json:"firewall,omitempty"` // the template's; nil: whatever the account does by itself
+	Batches    *template.Person   `json:"batches,omitempty"`  // the template's; nil: no one looks between batches
 	// FallbackHardware lists, by hardware, what the machines of nodes may be made of instead, all of which are in Hardware.
 	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
 }
@@ -75,6 +77,8 @@ type NewOperation struct {
 	AsOf time.Time
 	// Backfill says that Muster asks for it by itself, to have all nodes that were wanted.
 	Backfill bool
+	// Keep are failed machines that leave the cluster, to be kept for inspection, as it is accepted.
+	Keep []KeptMachine
 	// LeaseOver accepts it only where the cluster's lease has ended by then, and tells people: someone may just have
 	// moved the end.
 	LeaseOver bool
@@ -84,6 +88,14 @@ type NewOperation struct {
 
 // IdleEnd is what an operation saves that ends the use of an idle cluster.
 type IdleEnd struct{ PerHour float64 }
+
+// KeptMachine is a failed machine that is kept for inspection: it leaves its cluster, and is in one of its own from then on. The cluster's key opens it.
+type KeptMachine struct {
+	NewCluster        // of its own
+	HostKey    []byte // private, for the next machine of the node that it was
+	// Frees says that the node gets no other machine in this operation, so that what it takes of quotas goes with the machine.
+	Frees bool
+}
 
 // Secrets are the keys of a cluster.
 type Secrets struct {

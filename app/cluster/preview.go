@@ -85,6 +85,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 		return Draft{}, Preview{}, err
 	}
 	d.Definition = define(c, t, layout, template.MergeConfig(set.Config, r.Config))
+	d.Definition.KeepFailed = r.KeepFailed.Over(t.KeepFailed).Kept()
 	left, err := a.Resources.Common(ctx, tenant, d.Definition.Services, nil)
 	if err != nil {
 		return Draft{}, Preview{}, err
@@ -140,6 +141,7 @@ func define(c *template.Catalog, t *template.Template, l applayout.Layout, confi
 		Health:         t.Health,
 		Idle:           t.Idle,
 		PartialResults: t.PartialResults,
+		KeepFailed:     t.KeepFailed.Kept(),
 		Firewall:       t.Firewall,
 		Batches:        t.Batches,
 		Config:         template.MergeConfig(t.Defaults.Config, config),

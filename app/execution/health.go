@@ -11,6 +11,7 @@ import (
 	"muster/app/health"
 	"muster/app/humanize"
 	"muster/app/operation"
+	"muster/app/quarantine"
 	"muster/app/template"
 )
 
@@ -83,7 +84,12 @@ func (a *Health) repairUnhealthy(ctx context.Context, d RepairDue) (begun bool, 
 		n.Tell = d.tell(now, fmt.Sprintf("The repair of cluster %s failed.", d.Cluster.Name), c.Note)
 	}
 	if len(c.Nodes) > 0 {
-		answer, err := a.Updates.Update(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, appcluster.Update{Kind: app.OperationRepair, Nodes: c.Nodes})
+		m, who := appcluster.Update{Kind: app.OperationRepair, Nodes: c.Nodes}, app.System(d.Cluster.Tenant, app.HealthUser)
+		answer, err := a.Updates.Update(ctx, who, d.Cluster.ID, m)
+		if quarantine.Refused(err) { // a healthy cluster matters more than what is kept
+			m.KeepFailed = template.KeepOff
+			answer, err = a.Updates.Update(ctx, who, d.Cluster.ID, m)
+		}
 		switch code := app.CodeOf(err); {
 		case err == nil && answer.Operation > 0:
 			begun = true

@@ -14,6 +14,7 @@ import (
 	"muster/app/layout"
 	appplan "muster/app/plan"
 	"muster/app/policy"
+	"muster/app/quarantine"
 	"muster/app/resource"
 	apptemplate "muster/app/template"
 	"muster/app/window"
@@ -41,6 +42,7 @@ type BuilderConfig struct {
 	Plans     *cluster.Plans
 	Preflight *cluster.Preflight
 	Views     *cluster.Views
+	Keeping   *quarantine.Drafts
 }
 
 // Builder works out what a change of a cluster does: which nodes, which work, in which order. It writes nothing.
@@ -64,6 +66,7 @@ type updateBuilder struct {
 	batch      int
 	notes      []string
 	planned    appplan.Request
+	kept       quarantine.Selection // the failed machines that are kept
 	preview    cluster.UpdatePreview
 	facts      policy.Input
 	decision   policy.Decision
@@ -115,6 +118,9 @@ func (a *Builder) workOut(ctx context.Context, c app.Cluster, m cluster.Update) 
 	}
 	if err := kindsOfUpdate[m.Kind](ctx, a, d); err != nil {
 		return nil, err
+	}
+	if d.ask.Kind == app.OperationResize && d.ask.KeepFailed != "" {
+		d.definition.KeepFailed = d.ask.KeepFailed.Kept() // what follows where it fails goes by that
 	}
 	if d.finishes() {
 		if err := repair(ctx, a, d); err != nil {
@@ -260,6 +266,10 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 		return err
 	}
 	d.planned = r
+	if err := a.keepReplaced(ctx, d); err != nil {
+		return err
+	}
+	plan.Keeps = d.kept.Nodes()
 	if words := batchWords(d.batch, d.nodes.batched()); words != "" {
 		d.note("%s", words)
 	}

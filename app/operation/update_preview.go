@@ -99,10 +99,7 @@ func sameDirection(c app.Cluster, asked, to int) error {
 	if asked > c.Size && to <= c.Size || asked < c.Size && asked > 0 && to >= c.Size {
 		return &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("Cluster %q has %s already.", c.Name, humanize.Count(c.Size, "node"))}
 	}
-	if d.decision.Outcome == policy.OutcomeRefuse {
-		return nil
-	}
-	return a.foreseeWindow(ctx, actor.User, d, d.decision.Outcome == policy.OutcomeApprove)
+	return nil
 }
 
 // resizeAsked is a resize as policies see it before it is worked out.
@@ -144,7 +141,10 @@ func (a *Submitter) evaluate(ctx context.Context, actor app.Actor, v policy.Eval
 	if d.facts, d.decision = facts, decision; len(decision.Said) > 0 {
 		d.preview.Decision = &d.decision
 	}
-	return d, nil
+	if d.preview.NoChanges || d.decision.Outcome == policy.OutcomeRefuse {
+		return d, nil
+	}
+	return d, a.foreseeWindow(ctx, actor.User, d, d.decision.Outcome == policy.OutcomeApprove)
 }
 
 // factsOf are the facts of a change that are known before it is worked out.

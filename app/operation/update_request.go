@@ -106,7 +106,7 @@ func (a *Requests) readyUpdate(ctx context.Context, r cluster.Request) (n cluste
 	if wait, err = a.Windows.Wait(ctx, d.windowChange(r.Owner, len(r.Approvals) > 0)); err != nil {
 		return n, wait, err
 	}
-	n, err = a.Submitter.updateOperation(d, r.Owner)
+	n, err = a.Submitter.updateOperation(ctx, d, r.Owner)
 	return n, wait, err
 }
 

@@ -12,6 +12,7 @@ import (
 	appcluster "muster/app/cluster"
 	"muster/app/plan"
 	"muster/app/policy"
+	"muster/app/quarantine"
 	"muster/app/template"
 	"muster/app/window"
 )
@@ -32,6 +33,7 @@ type SubmitterConfig struct {
 	Policies *policy.Service
 	Views    *appcluster.Views
 	Windows  *window.Service
+	Keeping  *quarantine.Drafts
 }
 
 // Submitter asks the policies about a change that was worked out, and has it carried out or keeps the request that waits.
@@ -109,7 +111,7 @@ func (a *Submitter) take(ctx context.Context, actor app.Actor, d *updateBuilder)
 		}
 		return appcluster.UpdateAnswer{Request: &kept}, nil
 	}
-	n, err := a.updateOperation(d, actor.User)
+	n, err := a.updateOperation(ctx, d, actor.User)
 	if err != nil {
 		return appcluster.UpdateAnswer{}, err
 	}
@@ -129,8 +131,12 @@ func (a *Submitter) updateAnswer(ctx context.Context, actor app.Actor, c app.Clu
 }
 
 // updateOperation makes what the store is to accept: the operation, and what it makes of the cluster.
-func (a *Submitter) updateOperation(d *updateBuilder, who string) (appcluster.NewOperation, error) {
+func (a *Submitter) updateOperation(ctx context.Context, d *updateBuilder, who string) (appcluster.NewOperation, error) {
 	p := d.preview
+	kept, err := a.Keeping.Draft(ctx, d.Cluster, d.was, d.kept, false)
+	if err != nil {
+		return appcluster.NewOperation{}, err
+	}
 	choice, partial, err := d.onFailure()
 	if err != nil {
 		return appcluster.NewOperation{}, err
@@ -138,7 +144,7 @@ func (a *Submitter) updateOperation(d *updateBuilder, who string) (appcluster.Ne
 	n := appcluster.NewOperation{
 		Operation: app.Operation{Tenant: d.Tenant, Cluster: d.ID, Kind: p.Kind, PlanHash: p.PlanHash, OnFailure: choice, Requester: who,
 			MinAvailable: partial.MinAvailable.Of(p.After.Nodes), NoBackfill: partial.NoBackfill, CreatedAt: a.Now(), Expected: p.Duration},
-		Plan: p.Plan, Follows: d.latest.ID, Backfill: d.ask.Backfill,
+		Plan: p.Plan, Follows: d.latest.ID, Backfill: d.ask.Backfill, Keep: kept,
 	}
 	if !d.redefined() && !slices.ContainsFunc(d.nodes, appcluster.UpdatedNode.Moves) {
 		return n, nil

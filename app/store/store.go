@@ -20,6 +20,7 @@ import (
 	"muster/app/store/operation"
 	"muster/app/store/policy"
 	"muster/app/store/pool"
+	"muster/app/store/quarantine"
 	"muster/app/store/receipt"
 	"muster/app/store/request"
 	"muster/app/store/resource"
@@ -61,6 +62,7 @@ type (
 	operationStore   = operation.Store
 	executionStore   = execution.Store
 	poolStore        = pool.Store
+	quarantineStore  = quarantine.Store
 	requestStore     = request.Store
 	webhookStore     = webhook.Store
 	fleetStore       = fleet.Store
@@ -94,6 +96,7 @@ type Store struct {
 	operationStore
 	*executionStore
 	poolStore
+	quarantineStore
 	requestStore
 	webhookStore
 	fleetStore
@@ -130,24 +133,25 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas},
 				{What: "maintenance", Copy: window.Copy}},
 		}),
-		signinStore:    *signin.New(d),
-		catalogStore:   *catalog.New(d),
-		policyStore:    *policy.New(d),
-		resourceStore:  *resource.New(d),
-		chatStore:      *chat.New(d),
-		clusterStore:   *clusters,
-		receiptStore:   *receipt.New(d),
-		idleStore:      *idle.New(d),
-		leaseStore:     *lease.New(d),
-		usageStore:     *usage.New(d),
-		healthStore:    *health.New(d, clusters),
-		buildStore:     *build.New(d),
-		operationStore: *operation.New(d, clusters),
-		executionStore: execution.New(d, clusters),
-		poolStore:      *pool.New(d),
-		requestStore:   *request.New(d),
-		webhookStore:   *webhook.New(d),
-		fleetStore:     *fleet.New(d),
-		windowStore:    *window.New(d),
+		signinStore:     *signin.New(d),
+		catalogStore:    *catalog.New(d),
+		policyStore:     *policy.New(d),
+		resourceStore:   *resource.New(d),
+		chatStore:       *chat.New(d),
+		clusterStore:    *clusters,
+		receiptStore:    *receipt.New(d),
+		idleStore:       *idle.New(d),
+		leaseStore:      *lease.New(d),
+		usageStore:      *usage.New(d),
+		healthStore:     *health.New(d, clusters),
+		buildStore:      *build.New(d),
+		operationStore:  *operation.New(d, clusters),
+		executionStore:  execution.New(d, clusters),
+		poolStore:       *pool.New(d),
+		quarantineStore: *quarantine.New(d),
+		requestStore:    *request.New(d),
+		webhookStore:    *webhook.New(d),
+		fleetStore:      *fleet.New(d),
+		windowStore:     *window.New(d),
 	}, nil
 }

@@ -89,6 +89,9 @@ func (t *Template) Parts() (list []Part) {
 	if t.PartialResults != nil {
 		addAll(t.PartialResults, "partial_results")
 	}
+	if t.KeepFailed != "" {
+		add(string(t.KeepFailed), "keep_failed")
+	}
 	if t.Labels != nil {
 		for _, key := range slices.Sorted(maps.Keys(t.Labels.Defaults)) {
 			add(t.Labels.Defaults[key], "labels.defaults."+key, "labels")

@@ -37,6 +37,8 @@ type Template struct {
 	Idle *IdlePolicy `json:"idle,omitempty"`
 	// PartialResults says what happens to creates and growths of which not all machines come; nil: they fail.
 	PartialResults *PartialResults `json:"partial_results,omitempty"`
+	// KeepFailed says for how long failed machines are kept for inspection, unless a request says otherwise; "": they are deleted.
+	KeepFailed KeepTime `json:"keep_failed,omitempty"`
 	// Firewall says what reaches clusters from outside; nil: whatever the account does by itself.
 	Firewall *Firewall `json:"firewall,omitempty"`
 	// FallbackHardware lists, by hardware, what machines may be made of instead where none of it is to be had, in this order.

@@ -211,11 +211,15 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		return err
 	},
 	"PreviewRollBack": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Operation.RollBacks.PreviewRollBack(ctx, s.actor, s.cluster(), 0)
+		_, err := a.Operation.RollBacks.PreviewRollBack(ctx, s.actor, s.cluster(), 0, "")
 		return err
 	},
 	"Receipt": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Fleet.Machines.Receipt(ctx, s.actor, s.cluster())
+		return err
+	},
+	"KeptMachines": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Quarantine.Machines.KeptMachines(ctx, s.actor, s.cluster())
 		return err
 	},
 	"Waiting": func(ctx context.Context, a *all.Services, s *scene) error {
@@ -285,7 +289,7 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		return err
 	},
 	"RollBack": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Operation.RollBacks.RollBack(ctx, s.actor, s.cluster(), 0, "")
+		_, err := a.Operation.RollBacks.RollBack(ctx, s.actor, s.cluster(), 0, "", "")
 		return err
 	},
 	"ClusterSharing": func(ctx context.Context, a *all.Services, s *scene) error {

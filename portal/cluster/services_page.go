@@ -10,6 +10,7 @@ import (
 	apphealth "muster/app/health"
 	"muster/app/humanize"
 	"muster/app/template"
+	"muster/portal/quarantine"
 
 	"github.com/a-h/templ"
 	"muster/portal/idle"
@@ -167,7 +168,7 @@ func (c Show) Parts() []Part {
 	}
 	parts := []Part{
 		{"head", Head(c)}, {"now", Current(c)}, {"idle", idle.Banner(c.Idle, c.Now)}, {"questions", ManualSteps(c)}, {"waiting", Wait(c)}, {"facts", Facts(c)},
-		{"services", Services(c)}, {"change", Change(c)}, {"more", More(c)},
+		{"services", Services(c)}, {"change", Change(c)}, {"more", More(c)}, {"kept", quarantine.Section(c.Actor, c.Now, c.Kept)},
 	}
 	if c.Lease != nil {
 		parts = append(parts, Part{"lease", Lease(*c.Lease)})

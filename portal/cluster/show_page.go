@@ -14,6 +14,7 @@ import (
 	"muster/app/family"
 	"muster/app/health"
 	appidle "muster/app/idle"
+	"muster/app/quarantine"
 	"muster/portal/execution"
 	"muster/portal/page"
 	"muster/portal/plan"
@@ -51,6 +52,17 @@ type Show struct {
 	Idle      *appidle.View        // nil if unknown
 	// ManualSteps are the open manual steps.
 	ManualSteps []execution.ManualStepForm
+	// Kept are the failed machines that are kept of the cluster, and Isolation says of a kept one who reaches it.
+	Kept      []quarantine.Machine
+	Isolation quarantine.Isolation
+}
+
+// deleteWords is what the button says that deletes a cluster.
+func deleteWords(c app.Cluster) string {
+	if c.KeptFrom != "" {
+		return "Delete machine"
+	}
+	return "Delete cluster"
 }
 
 // Failure is a step that failed, with the end of its log.

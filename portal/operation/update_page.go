@@ -40,6 +40,7 @@ type UpdateForm struct {
 	Hardwares, Images       []page.Choice
 	OnFailures              []page.Choice
 	MinAvailable            string
+	KeepFailed              []page.Choice
 	NoRestart               bool
 	Parameters              []ParameterNow
 	Config, Base            string // the configuration as typed, and as it was shown
@@ -278,6 +279,7 @@ func (p UpdatePreview) fields() []field {
 	add("batch", strconv.Itoa(m.Batch))
 	add("on_failure", string(m.OnFailure))
 	add("min_available", string(m.MinAvailable))
+	add("keep_failed", string(m.KeepFailed))
 	if m.NoRestart {
 		add("no_restart", "yes")
 	}

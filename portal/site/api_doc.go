@@ -253,6 +253,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	},
 	reflect.TypeFor[template.PartialOverride](): {
 		"MinAvailable": `doc:"Number of nodes or share of the requested nodes: \"3\", \"60%\"; empty: the minimum that the template's constraints allow"`,
+		"KeepFailed":   `maxLength:"20" doc:"How long to keep failed machines for inspection instead of deleting them, such as 4h, or off; default: the template's setting"`,
 	},
 	reflect.TypeFor[cluster.Problem](): {
 		"Lost":     `nullable:"false"`,

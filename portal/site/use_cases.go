@@ -33,6 +33,7 @@ type UseCases struct {
 	Operations     Operations
 	RollBacks      RollBacks
 	Partials       Partials
+	Kept           Kept
 	Backfills      Backfills
 	Drifts         Drifts
 	Updates        Updates

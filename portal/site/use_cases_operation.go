@@ -8,6 +8,7 @@ import (
 	appcluster "muster/app/cluster"
 	"muster/app/idle"
 	appoperation "muster/app/operation"
+	"muster/app/quarantine"
 	"muster/app/schedule"
 	"muster/app/template"
 	"muster/app/window"
@@ -26,17 +27,25 @@ type Operations interface {
 
 // RollBacks rolls back failed or cancelled operations; operation 0 is the latest.
 type RollBacks interface {
-	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.RollBackPreview, error)
+	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64, keep template.KeepTime) (appoperation.RollBackPreview, error)
 	// RollBack is EConflict, reason plan_changed, if planHash isn't the current plan's.
-	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (appcluster.View, error)
+	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, keep template.KeepTime) (appcluster.View, error)
 }
 
 // Partials accepts partial results of operations with missing machines; operation 0 is the latest.
 type Partials interface {
 	// PreviewAcceptPartial is EConflict, reason partial_unacceptable, with what is missing if the result can't be accepted.
-	PreviewAcceptPartial(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.AcceptPartialPreview, error)
+	PreviewAcceptPartial(ctx context.Context, a app.Actor, cluster string, operation int64, keep template.KeepTime) (
+		appoperation.AcceptPartialPreview, error)
 	// AcceptPartial is EConflict, reason plan_changed, if another plan was shown.
-	AcceptPartial(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, noBackfill bool) (appcluster.View, error)
+	AcceptPartial(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, how template.PartialOverride) (
+		appcluster.View, error)
+}
+
+// Kept lists failed machines that are kept for inspection.
+type Kept interface {
+	// KeptMachines lists those of a cluster, or all that the actor can see.
+	KeptMachines(ctx context.Context, a app.Actor, cluster string) ([]quarantine.Machine, error)
 }
 
 // Backfills requests clusters' missing nodes again.

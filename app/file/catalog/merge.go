@@ -290,6 +290,10 @@ func (m *merging) rest() {
 		m.out.PartialResults = t.PartialResults
 		m.took("partial_results", "partial_results")
 	}
+	if t.KeepFailed != "" {
+		m.out.KeepFailed = t.KeepFailed
+		m.took("keep_failed", "keep_failed")
+	}
 	for _, h := range t.Hooks {
 		if at := slices.IndexFunc(m.out.Hooks, func(have template.OperationHook) bool { return have.Name == h.Name }); at >= 0 {
 			m.out.Hooks[at] = h

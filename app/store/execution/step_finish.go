@@ -8,9 +8,11 @@ import (
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/ledger"
+	"muster/app/quarantine"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 	ledgerdb "muster/app/store/ledger"
+	"muster/app/store/operation"
 	"muster/app/store/policy"
 	"muster/app/store/receipt"
 )
@@ -134,6 +136,11 @@ func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f executi
 	if err := receipt.NoteNode(t, f.Now, n.Cluster, n.Name, f.Seen); err != nil {
 		return err
 	}
+	if f.Keep != nil && f.Err != nil && st.Action == app.ActionConfirm && st.State == app.StepReady {
+		if err := operation.KeepMachine(t, f.Now, *f.Keep, app.NodeCreated); err != nil && !quarantine.Refused(err) {
+			return err
+		}
+	}
 	if f.Unasked && st.Action == app.ActionCreate {
 		if err := receipt.NotAsked(t, n.Cluster, n.Name); err != nil {
 			return err
@@ -249,7 +256,8 @@ func loadReplacements(t *db.Tx, claimed map[ledger.Key]*execution.ClaimedStep) e
 			err := r.Scan(&id)
 			c.Replacements = append(c.Replacements, id)
 			return err
-		}, `SELECT id FROM resources WHERE intent = ? AND kind = ? AND created_at >= ? ORDER BY created_at LIMIT ?`, c.Intent, fleet.ResourceMachine, db.Micros(c.TriedAt), maxReplacements)
+		}, `SELECT id FROM resources WHERE cluster = ? AND created_at >= ? AND node = ? AND kind = ? ORDER BY created_at LIMIT ?`, c.Cluster.ID,
+			db.Micros(c.TriedAt), c.Node.Name, fleet.ResourceMachine, maxReplacements)
 		if err != nil {
 			return err
 		}

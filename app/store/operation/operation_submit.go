@@ -56,8 +56,10 @@ func (s *Store) SubmitOperation(ctx context.Context, n cluster.NewOperation) (op
 				return err
 			}
 		}
-		op, err = Submit(t, n)
-		return err
+		if op, err = Submit(t, n); err != nil {
+			return err
+		}
+		return endKept(t, n.Operation)
 	})
 	return op, err
 }
@@ -176,6 +178,9 @@ func later(t *db.Tx, o ledger.Operation) (*ledger.Operation, error) {
 // Submit writes an operation with its plan, and starts it when no other one of the cluster is before it.
 func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 	op := n.Operation
+	if err := keepMachines(t, n); err != nil {
+		return op, err
+	}
 	op.Status, op.Total = app.OperationWaiting, n.Plan.Acts()
 	op.Expects, op.Trace = n.Plan.Expects, t.Trace
 	hooks, waits, err := hooksBefore(t, n)

@@ -34,6 +34,7 @@ func Command(c *cli.Context) *cobra.Command {
 		clusterBackfillCommand(c),
 		clusterDeleteCommand(c),
 		clusterReceiptCommand(c),
+		clusterKeptCommand(c),
 		clusterLeaseCommand(c),
 		clusterExtendCommand(c),
 		clusterIdleCommand(c),

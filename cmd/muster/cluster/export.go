@@ -202,7 +202,8 @@ func withSpec(cmd *cobra.Command, r, over cluster.CreateRequest) cluster.CreateR
 		{"image", func() { over.Image = r.Image }}, {"prefer", func() { over.Prefer = r.Prefer }}, {"lease", func() { over.Lease = r.Lease }},
 		{"config", func() { over.Config = r.Config }}, {"dns-suffix", func() { over.DNSSuffix = r.DNSSuffix }},
 		{"on-failure", func() { over.OnFailure = r.OnFailure }},
-		{"min-available", func() { over.MinAvailable = r.MinAvailable }}, {"no-backfill", func() { over.NoBackfill = r.NoBackfill }}, {"set", func() { over.Parameters = r.Parameters }},
+		{"min-available", func() { over.MinAvailable = r.MinAvailable }}, {"no-backfill", func() { over.NoBackfill = r.NoBackfill }},
+		{"keep-failed", func() { over.KeepFailed = r.KeepFailed }}, {"set", func() { over.Parameters = r.Parameters }},
 		{"visibility", func() { over.Visibility = r.Visibility }}, {"group", func() { over.Group = r.Group }},
 		{"description", func() { over.Description = r.Description }}, {"label", func() { over.Labels = r.Labels }},
 	} {

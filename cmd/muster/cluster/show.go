@@ -161,6 +161,9 @@ func Headline(v cluster.View) string {
 // facts are a cluster's attributes in short.
 func facts(v cluster.View, now time.Time) []string {
 	out := []string{templateText(v), humanize.Count(v.Size, "node"), v.Provider, "owned by " + owners(v.Cluster)}
+	if v.KeptFrom != "" {
+		out = append(out, fmt.Sprintf("kept for inspection: was %s of %s (%s)", v.KeptNode, v.KeptFrom, v.KeptReason))
+	}
 	if v.Visibility == app.VisiblePrivate {
 		out = append(out, "private")
 	}

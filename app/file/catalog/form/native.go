@@ -167,6 +167,8 @@ type templateDoc struct {
 	FallbackHardware map[string][]string `yaml:"fallback_hardware" doc:"Fallback hardware, in order, for hardware that the provider has in no zone. Previews show the highest price, which policies check."`
 
 	PartialResults *partialResultsDoc `yaml:"partial_results" doc:"Accept a partial result if creation or a resize gets only some of its machines, unless the request says otherwise. Default: the operation fails."`
+
+	KeepFailed keepTime `yaml:"keep_failed" doc:"How long to keep failed machines for inspection instead of deleting them, 15m to 72h, unless the request says otherwise. Default, or off: they're deleted."`
 }
 
 type defaultsDoc struct {
@@ -308,8 +310,8 @@ func (t *templateDoc) template(e *Entry) *template.Template {
 		Lease: template.Lease{
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
-		Batches: t.Batches.person(),
-		Health:  t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(),
+		Batches: t.Batches.person(), KeepFailed: template.KeepTime(t.KeepFailed),
+		Health: t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(),
 		Labels: t.Labels.rules(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.State(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
 		Idle:       t.Idle.policy(),
 		Parameters: parameters(t.Parameters),

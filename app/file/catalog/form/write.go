@@ -140,6 +140,7 @@ func TemplateDocOf(t *template.Template) *templateDoc {
 		d.Labels = &labelsDoc{Defaults: l.Defaults, Required: l.Required}
 	}
 	d.FallbackHardware = t.FallbackHardware
+	d.KeepFailed = keepTime(t.KeepFailed)
 	if s := t.PartialResults; s != nil {
 		d.PartialResults = &partialResultsDoc{MinAvailable: nodeShare(s.MinAvailable)}
 		if s.NoBackfill {

@@ -26,4 +26,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"one node's failed steps are resumed after the operation failed", (*storeTest).retryNodeOfFailed},
 	{"a rollback that leaves nothing ends the cluster", (*storeTest).rollBack},
 	{"a rollback of what was cancelled early ends the cluster", (*storeTest).rollBackOfCancelled},
+	{"a failed machine is kept instead of deleted", (*storeTest).keep},
+	{"kept machines end with their cluster", (*storeTest).keptEndsWithCluster},
+	{"a tenant keeps a bounded number of machines", (*storeTest).keptBound},
 })

@@ -73,6 +73,7 @@ func Portal(u *all.Services) site.UseCases {
 		Operations:     u.Operation.Controls,
 		RollBacks:      u.Operation.RollBacks,
 		Partials:       u.Operation.Partials,
+		Kept:           u.Quarantine.Machines,
 		Backfills:      u.Operation.Backfills,
 		Drifts:         u.Operation.Drifts,
 		Updates:        u.Operation.Updates,
