@@ -37,6 +37,7 @@ type Client struct {
 	Leases            *Leases
 	Maintenance       *Maintenance
 	Notices           *Notices
+	Nodes             *Nodes
 	Operations        *Operations
 	Orphans           *Orphans
 	Policies          *Policies
@@ -102,6 +103,7 @@ func New(s Settings) (*Client, error) {
 	c.Leases = (*Leases)(p)
 	c.Maintenance = (*Maintenance)(p)
 	c.Notices = (*Notices)(p)
+	c.Nodes = (*Nodes)(p)
 	c.Operations = (*Operations)(p)
 	c.Orphans = (*Orphans)(p)
 	c.Policies = (*Policies)(p)
