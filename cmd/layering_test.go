@@ -35,7 +35,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
-	"app/idle", "app/inventory", "app/node", "app/operation", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings",
+	"app/idempotency", "app/idle", "app/inventory", "app/node", "app/operation", "app/ownership", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings",
 	"app/sshaccess", "app/upkeep", "app/usage", "app/webhook", "app/window", "app/quarantine"}
 
 // The first matching line counts.
@@ -59,6 +59,8 @@ var rooms = []room{
 	{"app/schedule", []string{"nouns"}, "when clusters sleep needs only the nouns"},
 	{"app/window", []string{"nouns", "app/schedule"}, "windows are times that come again, as those of schedules"},
 	{"app/identity", []string{"nouns", "app/catalog"}, "a second tenant is refused while the first has machines on this host"},
+	{"app/idempotency", []string{"nouns", "app/cluster"}, "an answer is repeated to those who may still see its cluster"},
+	{"app/ownership", []string{"nouns", "app/cluster", "app/identity"}, "who owns a cluster and what it is called"},
 	{"app/inventory", []string{"nouns", "app/cluster"}, "files for other tools need only the nouns"},
 	{"app/node", []string{"nouns", "app/cluster"}, "who sees a cluster sees its nodes"},
 	{"app/operation", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/identity", "app/policy", "app/quarantine", "app/resource", "app/schedule", "app/window"}, "a change of a cluster begins with what a cluster is"},

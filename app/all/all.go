@@ -12,6 +12,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/idempotency"
 	"muster/app/identity"
 	"muster/app/idle"
 	"muster/app/label"
@@ -19,6 +20,7 @@ import (
 	"muster/app/node"
 	"muster/app/observe"
 	"muster/app/operation"
+	"muster/app/ownership"
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/pool"
@@ -70,10 +72,8 @@ type Services struct {
 		Trials    *cluster.Trials
 		Activity  *cluster.Activity
 		Sharing   *cluster.Sharing
-		Ownership *cluster.Ownership
 		Deletes   *cluster.Deletes
 		Dashboard *cluster.Dashboard
-		Repeats   *cluster.Repeats
 	}
 	Operation struct {
 		Finder        *operation.Finder
@@ -96,6 +96,8 @@ type Services struct {
 	Idle      *idle.Service
 	Node      *node.Service
 	Window    *window.Service
+	Ownership *ownership.Service
+	Repeats   *idempotency.Service
 	SSHAccess *sshaccess.Service
 	Usage     *usage.Service
 	Execution struct {
@@ -211,11 +213,11 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})
 	s.Cluster.Activity = cluster.NewActivity(cluster.ActivityConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks})
 	s.Cluster.Sharing = cluster.NewSharing(cluster.SharingConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
-	s.Cluster.Ownership = cluster.NewOwnership(cluster.OwnershipConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Views: s.Cluster.Views})
+	s.Ownership = ownership.New(ownership.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Views: s.Cluster.Views})
 	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
 	s.Cluster.Dashboard = cluster.NewDashboard(cluster.DashboardConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
-	s.Cluster.Repeats = cluster.NewRepeats(cluster.RepeatsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Repeats = idempotency.New(idempotency.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Quarantine.Drafts = quarantine.NewDrafts(quarantine.DraftsConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Plans: s.Cluster.Plans})
 	s.Quarantine.Machines = quarantine.NewMachines(quarantine.MachinesConfig{
 		Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Firewalls: c.Firewalls})

@@ -12,7 +12,7 @@ import (
 // What happens to clusters, in the matrix.
 var manageTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
 	"RenameCluster": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Cluster.Ownership.RenameCluster(ctx, s.actor, s.cluster(), s.fresh("renamed"))
+		_, err := a.Ownership.RenameCluster(ctx, s.actor, s.cluster(), s.fresh("renamed"))
 		return err
 	},
 	"LabelCluster": func(ctx context.Context, a *all.Services, s *scene) error {
@@ -21,7 +21,7 @@ var manageTries = map[string]func(ctx context.Context, a *all.Services, s *scene
 	},
 	"TransferCluster": func(ctx context.Context, a *all.Services, s *scene) error {
 		c := s.cluster()
-		_, err := a.Cluster.Ownership.TransferCluster(ctx, s.actor, c, s.lesser())
+		_, err := a.Ownership.TransferCluster(ctx, s.actor, c, s.lesser())
 		return err
 	},
 	"PreviewSleep": func(ctx context.Context, a *all.Services, s *scene) error {

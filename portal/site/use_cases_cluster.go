@@ -103,7 +103,7 @@ type Feed interface {
 	Watch(a app.Actor, topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
-// Repeats execute a repeated request once; see cluster.RepeatStore.
+// Repeats execute a repeated request once; see idempotency.Store.
 type Repeats interface {
 	BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte) (*app.KeptAnswer, error)
 	EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer) error
