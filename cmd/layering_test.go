@@ -35,7 +35,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/template", "app/
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
-	"app/inventory", "app/operation", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings", "app/sshaccess", "app/upkeep",
+	"app/inventory", "app/operation", "app/place", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings", "app/sshaccess", "app/upkeep",
 	"app/usage", "app/webhook"}
 
 // The first matching line counts.
@@ -58,6 +58,7 @@ var rooms = []room{
 	{"app/identity", []string{"nouns", "app/catalog"}, "a second tenant is refused while the first has machines on this host"},
 	{"app/inventory", []string{"nouns", "app/cluster"}, "files for other tools need only the nouns"},
 	{"app/operation", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule"}, "a change of a cluster begins with what a cluster is"},
+	{"app/place", []string{"nouns", "app/catalog", "app/cluster", "app/identity", "app/operation", "app/policy"}, "each attempt is a cluster, and leaving a place is a rollback"},
 	{"app/policy", []string{"nouns"}, "policies and quotas need only the nouns"},
 	{"app/pool", []string{"nouns", "app/catalog", "app/cluster", "app/operation", "app/policy"}, "machines of pools are set up as those of clusters are"},
 	{"app/resource", []string{"nouns"}, "archives and files need only the nouns"},
@@ -71,7 +72,7 @@ var rooms = []room{
 	{"app/store", []string{"nouns", "app/store/db", "app/store/audit", "app/store/feed", "app/store/idempotency", "app/store/secret",
 		"app/store/user", "app/store/token", "app/store/session", "app/store/identity", "app/store/signin", "app/store/catalog", "app/store/policy",
 		"app/store/resource", "app/store/chat", "app/store/cluster", "app/store/receipt", "app/store/lease", "app/store/usage", "app/store/health",
-		"app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook", "app/store/fleet"},
+		"app/store/build", "app/store/place", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook", "app/store/fleet"},
 		"it puts the parts together that keep a noun each"},
 	// The parts, lowest first: the SQL of one noun calls that of another only if it's listed above it.
 	{"app/store/db", []string{"nouns", "domains", "migrations"}, "an open database knows no noun, and its tables are made by migrations"},
@@ -104,11 +105,12 @@ var rooms = []room{
 	{"app/store/ledger", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/policy", "app/store/cluster",
 		"app/store/receipt", "app/store/health", "app/store/build"},
 		"a transaction that moves steps writes what follows for clusters, quotas, builds and health"},
+	{"app/store/place", []string{"nouns", "domains", "app/store/db"}, "places are noted by those who create clusters and machines"},
 	{"app/store/operation", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/identity", "app/store/catalog",
-		"app/store/policy", "app/store/resource", "app/store/cluster", "app/store/lease", "app/store/health", "app/store/build", "app/store/ledger"},
+		"app/store/policy", "app/store/resource", "app/store/cluster", "app/store/lease", "app/store/health", "app/store/build", "app/store/ledger", "app/store/place"},
 		"an operation begins with what a cluster is, and reserves and notes what it takes"},
 	{"app/store/execution", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/policy", "app/store/cluster", "app/store/receipt",
-		"app/store/ledger"}, "a finished step moves others by the ledger's rules"},
+		"app/store/ledger", "app/store/place"}, "a finished step moves others by the ledger's rules"},
 	{"app/store/pool", []string{"nouns", "domains", "app/store/db", "app/store/identity", "app/store/ledger", "app/store/operation"},
 		"machines of pools are created and deleted by operations"},
 	{"app/store/request", []string{"nouns", "domains", "app/store/db", "app/store/policy", "app/store/chat", "app/store/cluster", "app/store/build",

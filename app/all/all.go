@@ -16,6 +16,7 @@ import (
 	"muster/app/layout"
 	"muster/app/observe"
 	"muster/app/operation"
+	"muster/app/place"
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/pool"
@@ -87,6 +88,7 @@ type Services struct {
 		Drifts        *operation.Drifts
 		Backfills     *operation.Backfills
 	}
+	Place     *place.Service
 	SSHAccess *sshaccess.Service
 	Usage     *usage.Service
 	Execution struct {
@@ -142,6 +144,8 @@ func New(c Config) *Services {
 	solving, workerKeys := &layout.SolveLimit{}, &identity.WorkerKeys{}
 	addCluster(s, c, solving)
 	addOperation(s, c, solving, workerKeys)
+	s.Place = place.New(place.Config{Store: c.Store, Requested: c.Store, Now: c.Now, Catalogs: s.Catalog, Creates: s.Cluster.Creates, Preflight: s.Cluster.Preflight,
+		Clusters: s.Cluster.Finder, Views: s.Cluster.Views, Requests: s.Operation.Requests, RollBacks: s.Operation.RollBacks})
 	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
 	addExecution(s, c)
 	addFleet(s, c, workerKeys)

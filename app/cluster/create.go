@@ -58,6 +58,22 @@ type Creates struct {
 // NewCreates returns Creates on top of their needs.
 func NewCreates(c CreatesConfig) *Creates { return &Creates{CreatesConfig: c} }
 
+// Check refuses what can't be meant, whatever the catalog says, and trims the name.
+func (r *CreateRequest) Check(actor app.Actor) error {
+	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {
+		if err := app.CheckClusterName(r.Name); err != nil {
+			return err
+		}
+	}
+	if err := r.checkOwners(actor); err != nil {
+		return err
+	}
+	if err := r.OnFailure.Check(); err != nil {
+		return err
+	}
+	return r.PartialOverride.Check(r.OnFailure)
+}
+
 // checkOwners refuses a visibility that does not exist, and a group that the one who asks does not belong to.
 func (r CreateRequest) checkOwners(actor app.Actor) error {
 	if r.Visibility != "" {
@@ -102,21 +118,10 @@ func (a *Creates) SubmitRequest(ctx context.Context, actor app.Actor, r CreateRe
 }
 
 func (a *Creates) submit(ctx context.Context, actor app.Actor, r CreateRequest) (Answer, error) {
-	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {
-		if err := app.CheckClusterName(r.Name); err != nil {
-			return Answer{}, err
-		}
-	}
-	if err := r.checkOwners(actor); err != nil {
+	if err := r.Check(actor); err != nil {
 		return Answer{}, err
 	}
-	if err := r.OnFailure.Check(); err != nil {
-		return Answer{}, err
-	}
-	if err := r.PartialOverride.Check(r.OnFailure); err != nil {
-		return Answer{}, err
-	}
-	w, err := a.evaluate(ctx, actor, r)
+	w, err := a.Evaluate(ctx, actor, r)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -124,17 +129,17 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r CreateRequest) 
 		return Answer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the preview because the catalog or the request changed.",
 			Hint: "Check the new preview and submit again."}
 	}
-	q := a.newRequest(actor, r, w)
-	switch w.decision.Outcome {
+	q := a.NewRequest(actor, r, w)
+	switch w.Decision.Outcome {
 	case policy.OutcomeRefuse:
-		q.Request.Status, q.Request.EndedAt, q.Request.Message = RequestRefused, q.Request.RequestedAt, w.decision.Reason
+		q.Request.Status, q.Request.EndedAt, q.Request.Message = RequestRefused, q.Request.RequestedAt, w.Decision.Reason
 		kept, err := a.Store.SaveRequest(ctx, q)
 		if err != nil {
 			return Answer{}, err
 		}
-		return Answer{Request: kept}, RefusedBy(w.decision, kept.ID)
+		return Answer{Request: kept}, RefusedBy(w.Decision, kept.ID)
 	case policy.OutcomeApprove:
-		q.Open(Keep(w), w.decision.Needs)
+		q.Open(Keep(w), w.Decision.Needs)
 		kept, err := a.Store.SaveRequest(ctx, q)
 		return Answer{Request: kept, Warnings: w.Preview.Warnings}, err
 	}
@@ -169,15 +174,15 @@ func (a *Creates) CreateCluster(ctx context.Context, actor app.Actor, r CreateRe
 
 // Evaluation is a request, prepared and judged. The request is as policies left it.
 type Evaluation struct {
-	Request  CreateRequest `json:"-"`
-	Draft    Draft         `json:"-"`
-	Preview  Preview       `json:"-"`
-	facts    policy.Input
-	decision policy.Decision
+	Request  CreateRequest   `json:"-"`
+	Draft    Draft           `json:"-"`
+	Preview  Preview         `json:"-"`
+	Facts    policy.Input    `json:"-"`
+	Decision policy.Decision `json:"-"`
 }
 
-// weigh prepares a request and asks the policies.
-func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r CreateRequest) (w Evaluation, err error) {
+// Evaluate prepares a request and asks the policies.
+func (a *Creates) Evaluate(ctx context.Context, actor app.Actor, r CreateRequest) (w Evaluation, err error) {
 	w.Request = r
 	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
@@ -203,20 +208,20 @@ func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r CreateRequest
 	if err != nil {
 		return w, err
 	}
-	if w.facts, err = a.facts(ctx, actor, r, w.Draft, w.Preview); err != nil {
+	if w.Facts, err = a.facts(ctx, actor, r, w.Draft, w.Preview); err != nil {
 		return w, err
 	}
-	w.decision = policy.Decide(ctx, a.Policies.Policies, policies, w.facts)
-	if w.decision.Outcome != policy.OutcomeRefuse && len(w.decision.Changes) > 0 {
+	w.Decision = policy.Decide(ctx, a.Policies.Policies, policies, w.Facts)
+	if w.Decision.Outcome != policy.OutcomeRefuse && len(w.Decision.Changes) > 0 {
 		// Checked against the template's own rules, and priced. Policies change leases only, so layout and plan stay as they are.
-		lease := w.decision.Lease
+		lease := w.Decision.Lease
 		w.Request.Lease = &lease
 		if err := w.Preview.SetLease(w.Draft.Template, &lease); err != nil {
 			return w, err
 		}
 	}
-	if len(w.decision.Said) > 0 {
-		w.Preview.Decision = &w.decision
+	if len(w.Decision.Said) > 0 {
+		w.Preview.Decision = &w.Decision
 	}
 	return w, nil
 }
@@ -241,12 +246,12 @@ func (a *Creates) facts(ctx context.Context, actor app.Actor, r CreateRequest, d
 	return f, err
 }
 
-// newRequest is what is kept of an asking, whatever becomes of it.
-func (a *Creates) newRequest(actor app.Actor, r CreateRequest, w Evaluation) NewRequest {
+// NewRequest is what is kept of an asking, whatever becomes of it.
+func (a *Creates) NewRequest(actor app.Actor, r CreateRequest, w Evaluation) NewRequest {
 	r.Config, r.PlanHash, r.Pool = nil, "", nil // which may hold secrets, and are of no use later
 	return NewRequest{Who: actor, Build: r.Build, Request: Request{
 		Tenant: actor.Tenant, Kind: app.OperationCreate, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
-		RequestedAt: w.facts.Now, Spec: r, Facts: w.facts, Decision: w.decision, Terms: TermsOf(w.Draft, w.Preview),
+		RequestedAt: w.Facts.Now, Spec: r, Facts: w.Facts, Decision: w.Decision, Terms: TermsOf(w.Draft, w.Preview),
 	}}
 }
 

@@ -17,6 +17,7 @@ import (
 	"muster/app/store/identity"
 	"muster/app/store/lease"
 	"muster/app/store/operation"
+	"muster/app/store/place"
 	"muster/app/store/policy"
 	"muster/app/store/pool"
 	"muster/app/store/receipt"
@@ -55,6 +56,7 @@ type (
 	usageStore       = usage.Store
 	healthStore      = health.Store
 	buildStore       = build.Store
+	placeStore       = place.Store
 	operationStore   = operation.Store
 	executionStore   = execution.Store
 	poolStore        = pool.Store
@@ -86,6 +88,7 @@ type Store struct {
 	usageStore
 	healthStore
 	buildStore
+	placeStore
 	operationStore
 	*executionStore
 	poolStore
@@ -120,7 +123,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		tokenStore:       *token.New(d),
 		sessionStore:     *session.New(d),
 		identityStore: *identity.New(d, identity.Parts{
-			Ends:   []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, resource.DropOf, catalog.DropOf},
+			Ends:   []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, place.DropOf, resource.DropOf, catalog.DropOf},
 			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas}},
 		}),
 		signinStore:    *signin.New(d),
@@ -134,6 +137,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		usageStore:     *usage.New(d),
 		healthStore:    *health.New(d, clusters),
 		buildStore:     *build.New(d),
+		placeStore:     *place.New(d),
 		operationStore: *operation.New(d, clusters),
 		executionStore: execution.New(d, clusters),
 		poolStore:      *pool.New(d),

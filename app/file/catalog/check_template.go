@@ -18,6 +18,7 @@ func (c templateChecker) template(e *form.Entry, t *template.Template) {
 	c.partialResults(e, t)
 	c.firewall(e, t)
 	c.fallbackHardware(e, t)
+	c.places(e, t)
 	c.hooks(e, t.Hooks)
 	c.life(e, t)
 	c.defaults(e, t)

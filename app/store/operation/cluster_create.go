@@ -100,7 +100,10 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 	if err := build.Claim(t, c.CreatedAt, n.Build, app.BuildCreating, c.ID, 0); err != nil {
 		return op, err
 	}
-	return Submit(t, n.Operation)
+	if op, err = Submit(t, n.Operation); err != nil {
+		return op, err
+	}
+	return op, placed(t, n, op)
 }
 
 // reservationOf returns what a new cluster takes of quotas, also where no one has worked it out.

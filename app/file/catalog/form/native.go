@@ -163,6 +163,9 @@ type templateDoc struct {
 
 	FallbackHardware map[string][]string `yaml:"fallback_hardware" doc:"Fallback hardware, in order, for hardware that the provider has in no zone. Previews show the highest price, which policies check."`
 
+	Places     []placeDoc `yaml:"places" doc:"Places where clusters can be created. Requests try them one after the other if a provider has no capacity. Default: one place, anywhere."`
+	PlaceOrder string     `yaml:"place_order" doc:"Which place is tried first: cheapest, fastest or listed. Default: cheapest."`
+
 	PartialResults *partialResultsDoc `yaml:"partial_results" doc:"Accept a partial result if creation or a resize gets only some of its machines, unless the request says otherwise. Default: the operation fails."`
 }
 
@@ -306,7 +309,8 @@ func (t *templateDoc) template(e *Entry) *template.Template {
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
 		Batches: t.Batches.person(),
-		Health:  t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.State(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
+		Health:  t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(), FallbackHardware: t.FallbackHardware,
+		Places: templatePlaces(t.Places), PlaceOrder: template.PlaceOrder(t.PlaceOrder), Partial: t.Partial, State: template.State(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
 		Parameters: parameters(t.Parameters),
 	}
 	for _, s := range t.Defaults.Services {

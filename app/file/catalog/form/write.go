@@ -136,6 +136,7 @@ func TemplateDocOf(t *template.Template) *templateDoc {
 		d.Firewall = FirewallDocOf(f)
 	}
 	d.FallbackHardware = t.FallbackHardware
+	d.Places, d.PlaceOrder = templatePlaceDocs(t.Places), string(t.PlaceOrder)
 	if s := t.PartialResults; s != nil {
 		d.PartialResults = &partialResultsDoc{MinAvailable: nodeShare(s.MinAvailable)}
 		if s.NoBackfill {

@@ -60,7 +60,7 @@ func Portal(u *all.Services) site.UseCases {
 		Deletes:        u.Cluster.Deletes,
 		Ownership:      u.Cluster.Ownership,
 		ClusterAccess:  u.SSHAccess,
-		Creates:        u.Cluster.Creates,
+		Creates:        u.Place,
 		Specs:          u.Cluster.Specs,
 		Sharing:        u.Cluster.Sharing,
 		Feed:           u.Cluster.Activity,
