@@ -41,6 +41,9 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 	if err := catalog.SameProvider(t, c.Tenant, c.Provider, n.TenantCatalog); err != nil {
 		return op, err
 	}
+	if err := nextPlace(t, n); err != nil {
+		return op, err
+	}
 	definition, err := json.Marshal(n.Definition)
 	if err != nil {
 		return op, fmt.Errorf("store: definition: %w", err)

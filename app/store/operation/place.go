@@ -13,6 +13,18 @@ import (
 // errPlaceTaken says that another server has moved on with the places of a request.
 var errPlaceTaken = &app.Error{Code: app.EConflict, Reason: appplace.ReasonTaken, Message: "Another server has continued with the next place."}
 
+// nextPlace refuses to create a cluster in the next of several places where another server has moved on meanwhile.
+func nextPlace(t *db.Tx, n cluster.NewCluster) error {
+	if n.Places == nil || n.Places.Run == "" {
+		return nil
+	}
+	leaving, err := place.Leaving(t, n.Places.Run, n.Places.Position)
+	if err == nil && !leaving {
+		err = errPlaceTaken
+	}
+	return err
+}
+
 // placed writes which of several places a new cluster is in.
 func placed(t *db.Tx, n cluster.NewCluster, op app.Operation) error {
 	a := n.Places
@@ -26,11 +38,7 @@ func placed(t *db.Tx, n cluster.NewCluster, op app.Operation) error {
 	if err := t.Row(`SELECT cluster FROM place_runs WHERE run = ?`, a.Run).Scan(&before); err != nil {
 		return err
 	}
-	ok, err := place.Advance(t, n.Cluster.CreatedAt, n.Cluster, op.ID, *a)
-	if err == nil && !ok {
-		err = errPlaceTaken
-	}
-	if err != nil {
+	if err := place.Advance(t, n.Cluster.CreatedAt, n.Cluster, op.ID, *a); err != nil {
 		return err
 	}
 	// What was asked for is this cluster now.
@@ -64,6 +72,9 @@ func (s *Store) LeavePlace(ctx context.Context, n cluster.NewOperation, m apppla
 // MarkPlace implements place.Store.
 func (s *Store) MarkPlace(ctx context.Context, m appplace.Move) error {
 	return s.Write(ctx, func(t *db.Tx) error {
+		if leaving, err := place.Leaving(t, m.Run, m.Position); err != nil || !leaving {
+			return orTaken(err)
+		}
 		if err := place.Mark(t, m); err != nil {
 			return err
 		}

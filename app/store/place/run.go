@@ -51,14 +51,20 @@ func Begin(t *db.Tx, at time.Time, c app.Cluster, operation int64, a cluster.Pla
 		})
 }
 
-// Advance writes that the next place is tried, with another cluster. It is false where another server was faster.
-func Advance(t *db.Tx, at time.Time, c app.Cluster, operation int64, a cluster.PlaceAttempt) (bool, error) {
-	n, err := t.Count(`UPDATE place_runs SET cluster = ?, operation = ?, position = ?, status = ? WHERE run = ? AND tenant = ? AND status = ? AND ended_at = 0 AND position < ?`,
-		c.ID, operation, a.Position, string(layout.PlacesTrying), a.Run, c.Tenant, string(layout.PlacesLeaving), a.Position)
-	if err != nil || n != 1 {
-		return false, err
+// Leaving reports whether a place before a candidate is being left, so that the candidate may be tried. Until the transaction ends no other one can say so.
+func Leaving(t *db.Tx, run string, position int) (bool, error) {
+	n, err := t.Count(`UPDATE place_runs SET status = status WHERE run = ? AND status = ? AND ended_at = 0 AND position < ?`, run, string(layout.PlacesLeaving), position)
+	return n == 1, err
+}
+
+// Advance writes that the next place is tried, with another cluster, after Leaving.
+func Advance(t *db.Tx, at time.Time, c app.Cluster, operation int64, a cluster.PlaceAttempt) error {
+	err := t.Exec(`UPDATE place_runs SET cluster = ?, operation = ?, position = ?, status = ? WHERE run = ? AND tenant = ?`,
+		c.ID, operation, a.Position, string(layout.PlacesTrying), a.Run, c.Tenant)
+	if err != nil {
+		return err
 	}
-	return true, t.Exec(`UPDATE place_attempts SET status = ?, cluster = ?, at = ? WHERE run = ? AND position = ?`,
+	return t.Exec(`UPDATE place_attempts SET status = ?, cluster = ?, at = ? WHERE run = ? AND position = ?`,
 		string(layout.CandidateTrying), c.ID, db.Micros(at), a.Run, a.Position)
 }
 
