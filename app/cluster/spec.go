@@ -45,6 +45,7 @@ type Spec struct {
 	Template   string              `json:"template"`
 	Size       int                 `json:"size"`
 	Provider   string              `json:"provider,omitempty"`
+	Zone       string              `json:"zone,omitempty"`
 	Services   []string            `json:"services,omitempty"`
 	Hardware   string              `json:"hardware,omitempty"` // where all nodes have the same
 	Image      string              `json:"image,omitempty"`    // where all nodes have the same
@@ -55,6 +56,7 @@ type Spec struct {
 	Parameters map[string]any      `json:"parameters,omitempty"`
 	OnFailure  app.FailureChoice   `json:"on_failure,omitempty"`
 	template.PartialOverride
+	layout.PlaceOptions
 }
 
 // SpecExport is a spec with what it does not say. Groups are the nodes as they are; a create works them out from the rest.
@@ -222,8 +224,8 @@ func leaseText(d time.Duration) string {
 
 // Request is what to ask for.
 func (s Spec) Request() (CreateRequest, error) {
-	r := CreateRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, PartialOverride: s.PartialOverride,
-		Request: layout.Request{Template: s.Template, Size: s.Size, Provider: s.Provider, Services: s.Services, Hardware: s.Hardware, Image: s.Image, Prefer: s.Prefer}}
+	r := CreateRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, PartialOverride: s.PartialOverride, PlaceOptions: s.PlaceOptions,
+		Request: layout.Request{Template: s.Template, Size: s.Size, Provider: s.Provider, Zone: s.Zone, Services: s.Services, Hardware: s.Hardware, Image: s.Image, Prefer: s.Prefer}}
 	var err error
 	r.Lease, err = s.leaseLength()
 	return r, err
@@ -247,7 +249,7 @@ func (s Spec) leaseLength() (*time.Duration, error) {
 // Complaints are what is wrong with a spec whatever the catalog says, each with its field.
 func (s Spec) Complaints() (list []*app.Error) {
 	_, lease := s.leaseLength()
-	checks := []error{s.Prefer.Check(), lease, s.OnFailure.Check(), s.PartialOverride.Check(s.OnFailure)}
+	checks := []error{s.Prefer.Check(), lease, s.OnFailure.Check(), s.PartialOverride.Check(s.OnFailure), s.PlaceOptions.Check()}
 	if s.Name != "" {
 		checks = append(checks, app.CheckClusterName(s.Name))
 	}

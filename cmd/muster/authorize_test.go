@@ -288,6 +288,10 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		_, err := a.Operation.RollBacks.RollBack(ctx, s.actor, s.cluster(), 0, "")
 		return err
 	},
+	"Places": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Place.Places(ctx, s.actor, s.cluster())
+		return err
+	},
 	"ClusterSharing": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Cluster.Sharing.ClusterSharing(ctx, s.actor, s.cluster())
 		return err

@@ -82,6 +82,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 		visibility    string
 		group         string
 		settings      []string
+		places        placeFlags
 		preview       bool
 	)
 	cmd := &cobra.Command{
@@ -91,7 +92,8 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster create shop --template web --size 3 --wait\n" +
 			"  muster cluster create --template web --size 3 --lease 8h --config '{\"port\": 8080}'\n" +
 			"  muster cluster create nightly --template web --size 3 --on-failure roll_back --wait\n" +
-			"  muster cluster create shop --template web --size 10 --on-failure accept_partial --min-available 60%",
+			"  muster cluster create shop --template web --size 10 --on-failure accept_partial --min-available 60%\n" +
+			"  muster cluster create shop --template web --size 3 --provider aws,google --hardware small,medium --preview",
 		Args: cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
@@ -130,6 +132,9 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 				}
 				r = withSpec(cmd, r, asked)
 			}
+			if err := places.apply(&r); err != nil {
+				return err
+			}
 			cl, err := c.Connect()
 			if err != nil {
 				return err
@@ -153,6 +158,9 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&preview, "preview", false, "show the cluster, its cost and duration without creating it")
 	layout.Declare(cmd.Flags())
+	cmd.Flags().Lookup("provider").Usage = "`provider` of the machines, or several, separated by commas (default: the template's)"
+	cmd.Flags().Lookup("hardware").Usage = "hardware `type` of all nodes, or several, separated by commas (default: the template's, or any)"
+	places.declare(cmd.Flags())
 	w.declare(cmd)
 	cmd.Flags().StringVarP(&file, "file", "f", "", "cluster spec, as written by cluster export: a YAML or JSON `file`, or - for stdin; flags override the spec")
 	cmd.Flags().StringVar(&lease, "lease", "", "lease `duration`, such as 8h or 7d, or forever (default: the template's)")
@@ -194,7 +202,7 @@ func started(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View
 	if !w.wait {
 		return printStarted(c, v, "")
 	}
-	v, failed := waitAfter(ctx, c, cl, v, w.timeout, after)
+	v, failed := followed(ctx, c, cl, v, w, after)
 	if failed != nil {
 		if c.JSON() && v.Status == app.ClusterFailed {
 			if err := c.PrintJSON(v); err != nil {

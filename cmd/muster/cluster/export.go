@@ -125,6 +125,7 @@ func PrintPreview(c *cli.Context, p cluster.Preview) {
 	if d := p.Decision; d != nil && d.Reason != "" {
 		cli.Line(c.Stdout, "%s", d.Reason)
 	}
+	printCandidates(c, p.Places)
 }
 
 func clusterDiffCommand(c *cli.Context) *cobra.Command {
