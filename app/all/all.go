@@ -145,7 +145,7 @@ func New(c Config) *Services {
 	addCluster(s, c, solving)
 	addOperation(s, c, solving, workerKeys)
 	s.Place = place.New(place.Config{Store: c.Store, Requested: c.Store, Now: c.Now, Catalogs: s.Catalog, Creates: s.Cluster.Creates, Preflight: s.Cluster.Preflight,
-		Clusters: s.Cluster.Finder, Views: s.Cluster.Views, Requests: s.Operation.Requests, RollBacks: s.Operation.RollBacks})
+		Clusters: s.Cluster.Finder, Views: s.Cluster.Views, Masks: s.Cluster.Masks, Requests: s.Operation.Requests, RollBacks: s.Operation.RollBacks})
 	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
 	addExecution(s, c)
 	addFleet(s, c, workerKeys)

@@ -55,6 +55,7 @@ type Config struct {
 	Preflight *cluster.Preflight
 	Clusters  *cluster.Finder
 	Views     *cluster.Views
+	Masks     *cluster.Masks
 	Requests  *operation.Requests
 	RollBacks *operation.RollBacks
 }
@@ -153,7 +154,7 @@ func (s *Service) evaluate(ctx context.Context, actor app.Actor, r cluster.Creat
 		if known.Code == app.EInternal {
 			return e, err
 		}
-		e.candidate.Reason = known.ForPeople()
+		e.candidate.Reason = humanize.Upper(known.ForPeople())
 		return e, nil
 	}
 	e.weighed = w
@@ -338,8 +339,13 @@ func (s *Service) Places(ctx context.Context, actor app.Actor, id string) (*layo
 	if err != nil || p == nil {
 		return nil, err
 	}
+	m, err := s.Masks.MaskFor(ctx, actor, c)
+	if err != nil {
+		return nil, err
+	}
 	for i := range p.Candidates {
 		k := &p.Candidates[i]
+		k.Reason = m.Hide(k.Reason)
 		// A person may have brought it to its end in another way, such as by accepting fewer machines.
 		if k.Cluster == c.ID && k.State == layout.CandidateTrying && c.Status == app.ClusterActive {
 			k.State = layout.CandidateUsed

@@ -28,6 +28,7 @@ func (n *Form) share() string {
 			q.Set(key, value)
 		}
 	}
+	n.sharePlaces(q)
 	if !SameNames(v.Services, t.Defaults.Services) {
 		q["services"] = v.Services
 		if len(v.Services) == 0 {
@@ -45,7 +46,7 @@ func (n *Form) share() string {
 // summary lists the errors of a submitted form, in the form's order.
 func (n *Form) summary() (list []FieldError) {
 	titles := map[string]string{"template": "Template", "name": "Name", "size": "Nodes", "services": "Services", "provider": "Provider", "hardware": "Hardware",
-		"image": "Image", "prefer": "Placement", "lease": "Lease", "on_failure": "On failure", "min_available": "Minimum available", "visibility": "Visibility", "group": "Owner group"}
+		"image": "Image", "prefer": "Placement", "lease": "Lease", "on_failure": "On failure", "min_available": "Minimum available", "visibility": "Visibility", "group": "Owner group", "places": "Places", "place_order": "Order"}
 	order := slices.Clone(fields[:3])
 	for _, f := range n.View.Parameters {
 		order = append(order, f.Field())

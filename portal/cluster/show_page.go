@@ -13,6 +13,7 @@ import (
 	appexecution "muster/app/execution"
 	"muster/app/family"
 	"muster/app/health"
+	"muster/app/layout"
 	"muster/portal/execution"
 	"muster/portal/page"
 	"muster/portal/plan"
@@ -45,6 +46,7 @@ type Show struct {
 	GanttSpan time.Duration // the least
 	Tries     plan.Tries
 	Pinned    *app.Operation       // the operation whose page this is; nil: the cluster's page
+	Places    *layout.Places       // in which the cluster was tried; nil if its request named one place
 	Waiting   appexecution.Waiting // the groups only; empty if nothing waits
 	Lease     *LeaseBox            // nil if unknown
 	// ManualSteps are the open manual steps.
@@ -84,6 +86,11 @@ func (c Show) Can(a app.Act) bool {
 // Running reports whether an operation is in progress or about to start.
 func (c Show) Running() bool {
 	return Running(c.Operation()) || c.undoneSoon() || retriedSoon(c)
+}
+
+// placing reports whether the cluster is about to be continued in another place.
+func (c Show) placing() bool {
+	return c.Places != nil && c.Places.Current == c.View.ID && (c.Places.State == layout.PlacesTrying || c.Places.State == layout.PlacesLeaving)
 }
 
 // troubled reports whether the page's banner shows the problem and the options.
