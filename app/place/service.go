@@ -285,6 +285,7 @@ func (s *Service) submit(ctx context.Context, actor app.Actor, r cluster.CreateR
 		set.Order = layout.OrderCheapest
 	}
 	var needs []policy.RequiredApproval
+	most := 0.0
 	for _, e := range list {
 		set.Candidates = append(set.Candidates, e.candidate)
 		if e.candidate.State != layout.CandidateReady {
@@ -292,6 +293,7 @@ func (s *Service) submit(ctx context.Context, actor app.Actor, r cluster.CreateR
 		}
 		set.Payloads = append(set.Payloads, cluster.Keep(e.weighed))
 		first.Facts.CostPerHour, first.Facts.CPU = max(first.Facts.CostPerHour, e.weighed.Facts.CostPerHour), max(first.Facts.CPU, e.weighed.Facts.CPU)
+		most = max(most, e.candidate.Highest())
 		first.Facts.Hardware = append(slices.Clone(first.Facts.Hardware), e.weighed.Facts.Hardware...)
 		if e.weighed.Decision.Outcome != policy.OutcomeApprove {
 			continue
@@ -309,6 +311,9 @@ func (s *Service) submit(ctx context.Context, actor app.Actor, r cluster.CreateR
 	first.Facts.Hardware = slices.Compact(first.Facts.Hardware)
 	q := s.NewRequest(actor, r, first)
 	q.Request.Terms.PlanHash, q.Request.Terms.Places = all, set.Candidates
+	if most > first.Preview.Layout.CostPerHour {
+		q.Request.Terms.Layout.MostPerHour = most
+	}
 	if len(needs) > 0 {
 		kept := cluster.Keep(first)
 		kept.PlanHash, kept.Places = all, &set
