@@ -29,7 +29,7 @@ CREATE TABLE place_attempts (
 );
 CREATE INDEX place_attempts_by_cluster ON place_attempts (cluster) WHERE cluster <> '';
 
--- What was lately learned about the stock of places, for previews.
+-- What was recently learned about the stock of places, for previews.
 CREATE TABLE place_stock (
     tenant     TEXT NOT NULL,
     provider   TEXT NOT NULL,

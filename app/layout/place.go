@@ -78,9 +78,9 @@ const MaxPlaces = template.MaxPlaces
 
 // PlaceOptions are the places of a request. Fields that a place leaves empty are those of the request.
 type PlaceOptions struct {
-	Places []Place `json:"places,omitempty" maxItems:"20"`
+	Places []Place `json:"places,omitempty"`
 	// Pricing are the kinds of price that are wanted; none means any.
-	Pricing []Pricing  `json:"pricing,omitempty" maxItems:"2"`
+	Pricing []Pricing  `json:"pricing,omitempty"`
 	Order   PlaceOrder `json:"place_order,omitempty"`
 }
 
@@ -112,7 +112,7 @@ const (
 	CandidateUsed       CandidateState = "used"        // the cluster was created here
 )
 
-// Stock is what this installation lately learned about a place, for one tenant.
+// Stock is what this installation recently learned about a place, for one tenant.
 type Stock struct {
 	FullAt    time.Time `json:"no_capacity_at,omitzero"`
 	Full      string    `json:"no_capacity,omitempty"` // what the provider said
@@ -144,7 +144,7 @@ func (c Candidate) Price() string {
 	return Layout{CostPerHour: c.CostPerHour, MostPerHour: c.MostPerHour, Currency: c.Currency}.Price()
 }
 
-// Seen says what was lately learned about the stock of a place: "no capacity at 12:03 UTC".
+// Seen says what was recently learned about the stock of a place: "no capacity at 12:03 UTC".
 func (s Stock) Seen(now time.Time) string {
 	var parts []string
 	if !s.FullAt.IsZero() {

@@ -11,7 +11,7 @@ import (
 // ReasonTaken is the reason of an error that says that another server was faster.
 const ReasonTaken = "place_taken"
 
-// Run is a request with several places that is under way.
+// Run is a request with several places that is being tried.
 type Run struct {
 	Run       string // names it: the cluster of the first attempt
 	Tenant    string

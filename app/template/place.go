@@ -13,9 +13,9 @@ const MaxPlaces = 20
 
 // Place is where the machines of a cluster may come from. Empty fields mean any.
 type Place struct {
-	Provider string `json:"provider,omitempty" maxLength:"64"`
-	Zone     string `json:"zone,omitempty" maxLength:"64"`
-	Hardware string `json:"hardware,omitempty" maxLength:"64"`
+	Provider string `json:"provider,omitempty"`
+	Zone     string `json:"zone,omitempty"`
+	Hardware string `json:"hardware,omitempty"`
 }
 
 // Text names a place: "aws zone eu-1a medium".

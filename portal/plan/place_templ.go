@@ -42,7 +42,7 @@ func Candidates(list []layout.Candidate, now time.Time) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(list) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"candidates\"><h2>Places <small>tried in this order if there's no capacity</small></h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Places\"><table class=\"nodes figures-table\"><thead><tr><th scope=\"col\">Place</th><th scope=\"col\">Per hour</th><th scope=\"col\">Time</th><th scope=\"col\">Account</th><th scope=\"col\">Seen lately</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"candidates\"><h2>Places <small>tried in this order if there's no capacity</small></h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Places\"><table class=\"nodes figures-table\"><thead><tr><th scope=\"col\">Place</th><th scope=\"col\">Per hour</th><th scope=\"col\">Time</th><th scope=\"col\">Account</th><th scope=\"col\">Recently seen</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -157,14 +157,14 @@ func Candidates(list []layout.Candidate, now time.Time) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</td><td data-name=\"Seen lately\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</td><td data-name=\"Recently seen\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var10 string
 					templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(orDash(k.Stock.Seen(now)))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `place.templ`, Line: 41, Col: 64}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `place.templ`, Line: 41, Col: 66}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 					if templ_7745c5c3_Err != nil {

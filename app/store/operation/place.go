@@ -65,7 +65,7 @@ func (s *Store) LeavePlace(ctx context.Context, n cluster.NewOperation, m apppla
 		if ok, err := place.Leave(t, m, op.ID); err != nil || !ok {
 			return orTaken(err)
 		}
-		return toldOf(t, m)
+		return notifyOf(t, m)
 	})
 }
 
@@ -78,7 +78,7 @@ func (s *Store) MarkPlace(ctx context.Context, m appplace.Move) error {
 		if err := place.Mark(t, m); err != nil {
 			return err
 		}
-		return toldOf(t, m)
+		return notifyOf(t, m)
 	})
 }
 
@@ -93,7 +93,7 @@ func (s *Store) EndPlaces(ctx context.Context, m appplace.Move) error {
 				return err
 			}
 		}
-		return toldOf(t, m)
+		return notifyOf(t, m)
 	})
 }
 
@@ -104,8 +104,8 @@ func orTaken(err error) error {
 	return err
 }
 
-// toldOf writes what people are told of a move.
-func toldOf(t *db.Tx, m appplace.Move) error {
+// notifyOf writes what people are shown of a move.
+func notifyOf(t *db.Tx, m appplace.Move) error {
 	if m.Event != nil {
 		if err := t.Event(*m.Event); err != nil {
 			return err

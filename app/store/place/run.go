@@ -19,8 +19,6 @@ type Store struct{ *db.DB }
 // New returns the store of a database.
 func New(d *db.DB) *Store { return &Store{d} }
 
-const sealedPlace = "place_runs/"
-
 // DropOf deletes what is kept of a tenant.
 func DropOf(t *db.Tx, tenant string) error {
 	for _, query := range []string{`DELETE FROM place_stock WHERE tenant = ?`, `DELETE FROM place_attempts WHERE tenant = ?`, `DELETE FROM place_runs WHERE tenant = ?`} {
@@ -35,7 +33,7 @@ func DropOf(t *db.Tx, tenant string) error {
 func Begin(t *db.Tx, at time.Time, c app.Cluster, operation int64, a cluster.PlaceAttempt) error {
 	err := t.Exec(`INSERT INTO place_runs (run, tenant, cluster, operation, position, place_order, status, message, choice, encrypted_payload, created_at, ended_at)
 		VALUES (?, ?, ?, ?, 0, ?, ?, '', ?, ?, ?, 0)`, c.ID, c.Tenant, c.ID, operation, string(a.Order), string(layout.PlacesTrying), string(a.Choice),
-		t.Keys.Seal([]byte(db.JSON(a.Payloads)), sealedPlace+c.ID), db.Micros(at))
+		t.Keys.Seal([]byte(db.JSON(a.Payloads)), "place_runs/"+c.ID), db.Micros(at))
 	if err != nil {
 		return err
 	}
@@ -120,7 +118,7 @@ func (s *Store) PlaceRunsDue(ctx context.Context, limit int) (list []place.Run, 
 		WHERE r.ended_at = 0 AND (c.deleted_at > 0 OR r.status = 'trying' AND o.status IN ('succeeded', 'failed', 'cancelled')) ORDER BY r.operation LIMIT ?`, limit)
 	for i := range list {
 		if err == nil {
-			err = s.OpenJSON(sealed[i], sealedPlace+list[i].Run, &list[i].Payloads)
+			err = s.OpenJSON(sealed[i], "place_runs/"+list[i].Run, &list[i].Payloads)
 		}
 	}
 	return list, err

@@ -93,7 +93,7 @@ func printCandidates(c *cli.Context, list []layout.Candidate) {
 		return
 	}
 	fmt.Fprint(c.Stdout, "\nPlaces, in the order in which they're tried:\n")
-	t, now := cli.NewTable("", "PLACE", "PRICE", "PER HOUR", "TIME", "ACCOUNT", "SEEN LATELY"), time.Now()
+	t, now := cli.NewTable("", "PLACE", "PRICE", "PER HOUR", "TIME", "ACCOUNT", "RECENTLY SEEN"), time.Now()
 	var impossible []layout.Candidate
 	for i, k := range list {
 		if k.State == layout.CandidateImpossible {
