@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/label"
 )
 
 // Template is what users ask for by name: defaults, what may be used instead, and the constraints that every layout
@@ -42,6 +43,8 @@ type Template struct {
 	// their order where a request doesn't say; "" means the cheapest first.
 	Places     []Place    `json:"places,omitempty"`
 	PlaceOrder PlaceOrder `json:"place_order,omitempty"`
+	// Labels says which labels clusters have by default and which they need; nil: none.
+	Labels *label.Rules `json:"labels,omitempty"`
 	// Batches is what a person is asked between the batches in which nodes are changed; nil: no one is.
 	Batches *Person `json:"batches,omitempty"`
 }

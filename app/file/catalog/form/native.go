@@ -161,6 +161,8 @@ type templateDoc struct {
 
 	Firewall *firewallDoc `yaml:"firewall" doc:"Ports to open besides SSH. The provider creates a firewall with each cluster and deletes it with the cluster. Default: the account's own rules."`
 
+	Labels *labelsDoc `yaml:"labels" doc:"Labels of clusters: defaults, and those that every cluster needs. Machines carry labels as tags. Default: none."`
+
 	FallbackHardware map[string][]string `yaml:"fallback_hardware" doc:"Fallback hardware, in order, for hardware that the provider has in no zone. Previews show the highest price, which policies check."`
 
 	Places     []placeDoc `yaml:"places" doc:"Places where clusters can be created. Requests try them one after the other if a provider has no capacity. Default: one place, anywhere."`
@@ -309,7 +311,7 @@ func (t *templateDoc) template(e *Entry) *template.Template {
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
 		Batches: t.Batches.person(),
-		Health:  t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(), FallbackHardware: t.FallbackHardware,
+		Health:  t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(), Labels: t.Labels.rules(), FallbackHardware: t.FallbackHardware,
 		Places: templatePlaces(t.Places), PlaceOrder: template.PlaceOrder(t.PlaceOrder), Partial: t.Partial, State: template.State(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
 		Parameters: parameters(t.Parameters),
 	}
