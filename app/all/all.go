@@ -149,7 +149,8 @@ func New(c Config) *Services {
 	addCluster(s, c, solving)
 	s.Label = label.New(label.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Rules: labelRules(s.Catalog)})
 	addOperation(s, c, solving, workerKeys)
-	s.Place = place.New(place.Config{Store: c.Store, Requested: c.Store, Now: c.Now, Catalogs: s.Catalog, Creates: s.Cluster.Creates, Preflight: s.Cluster.Preflight,
+	s.Place = place.New(place.Config{Store: c.Store, Requested: c.Store, Now: c.Now, Catalogs: s.Catalog,
+		Creates: s.Cluster.Creates, Preflight: s.Cluster.Preflight,
 		Clusters: s.Cluster.Finder, Views: s.Cluster.Views, Masks: s.Cluster.Masks, Requests: s.Operation.Requests, RollBacks: s.Operation.RollBacks})
 	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
 	addExecution(s, c)

@@ -248,8 +248,9 @@ func (n *NewRequest) Open(k RequestPayload, needs []policy.RequiredApproval) {
 func (r Request) NoConditions() error {
 	switch {
 	case len(r.Terms.Places) > 1:
-		return &app.Error{Code: app.EInvalid, Field: "decision", Reason: "no_conditions", Message: "You can't offer conditions for a request that names several places.",
-			Hint: "Approve the request as it is, or deny it and say what you would approve."}
+		return &app.Error{Code: app.EInvalid, Field: "decision", Reason: "no_conditions",
+			Message: "You can't offer conditions for a request that names several places.",
+			Hint:    "Approve the request as it is, or deny it and say what you would approve."}
 	case r.Kind == app.OperationCreate:
 		return nil
 	}

@@ -87,12 +87,14 @@ type PlaceOptions struct {
 // Check refuses what can't be meant, whatever the catalog says.
 func (o PlaceOptions) Check() error {
 	if len(o.Places) > MaxPlaces {
-		return &app.Error{Code: app.EInvalid, Field: "places", Message: fmt.Sprintf("A request can name at most %d places; this one names %d.", MaxPlaces, len(o.Places)),
-			Hint: "Name fewer providers, zones or hardware types."}
+		return &app.Error{Code: app.EInvalid, Field: "places",
+			Message: fmt.Sprintf("A request can name at most %d places; this one names %d.", MaxPlaces, len(o.Places)),
+			Hint:    "Name fewer providers, zones or hardware types."}
 	}
 	for _, p := range o.Pricing {
 		if !slices.Contains(Pricings, p) {
-			return &app.Error{Code: app.EInvalid, Field: "pricing", Message: fmt.Sprintf("Unknown kind of price %.40q.", string(p)), Hint: "Use spot, on_demand or both."}
+			return &app.Error{Code: app.EInvalid, Field: "pricing", Message: fmt.Sprintf("Unknown kind of price %.40q.", string(p)),
+				Hint: "Use spot, on_demand or both."}
 		}
 	}
 	return o.Order.Check()
@@ -212,7 +214,8 @@ func SolveIn(ctx context.Context, s Solver, c *template.Catalog, r Request) (Lay
 		return s.Solve(ctx, c, r)
 	}
 	if !slices.Contains(p.Zones, r.Zone) {
-		e := &app.Error{Code: app.ENoLayout, Field: "zone", Reason: "no_solution", Message: fmt.Sprintf("Provider %s has no zone %.40q in the catalog.", p.Name, r.Zone)}
+		e := &app.Error{Code: app.ENoLayout, Field: "zone", Reason: "no_solution",
+			Message: fmt.Sprintf("Provider %s has no zone %.40q in the catalog.", p.Name, r.Zone)}
 		if len(p.Zones) > 0 {
 			e.Hint = "Its zones are " + humanize.Some(p.Zones, 10) + "."
 		}

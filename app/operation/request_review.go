@@ -237,8 +237,9 @@ func (a *Requests) makeReady(ctx context.Context, m *cluster.RequestMove, r clus
 	return err
 }
 
-var errKeptChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the request was shown, so nothing was created.",
-	Hint: "Deny or withdraw this request and submit a new one."}
+var errKeptChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed",
+	Message: "The plan has changed since the request was shown, so nothing was created.",
+	Hint:    "Deny or withdraw this request and submit a new one."}
 
 // ready makes what a request needs to run: just what was shown. The definition and the layout that were kept are planned
 // again; EConflict where that returns another plan, or where they are not what was kept.
@@ -278,7 +279,8 @@ func (a *Requests) FromPayload(ctx context.Context, owner app.Actor, k cluster.R
 	if err := a.checkStanding(ctx, owner.Tenant, k); err != nil {
 		return cluster.NewCluster{}, err
 	}
-	ask := appplan.Request{Kind: app.OperationCreate, Nodes: appplan.Nodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
+	ask := appplan.Request{Kind: app.OperationCreate, Nodes: appplan.Nodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config,
+		Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
 	plan, err := a.Plans.Plan(ctx, owner.Tenant, k.Layout.Provider, ask)
 	if err != nil {
 		return cluster.NewCluster{}, err

@@ -121,8 +121,9 @@ func noPlace(list []evaluated) error {
 		lines = append(lines, e.candidate.Text()+": "+e.candidate.Reason)
 		refused = refused && e.refused
 	}
-	e := &app.Error{Code: app.ENoLayout, Reason: "no_place", Field: "places", Message: fmt.Sprintf("The cluster can't be created in any of the %d places. %s", len(list), strings.Join(lines, " ")),
-		Hint: "Name other places, or change the request."}
+	e := &app.Error{Code: app.ENoLayout, Reason: "no_place", Field: "places",
+		Message: fmt.Sprintf("The cluster can't be created in any of the %d places. %s", len(list), strings.Join(lines, " ")),
+		Hint:    "Name other places, or change the request."}
 	if refused {
 		e.Code, e.Reason = app.EForbidden, "policy"
 	}

@@ -38,7 +38,8 @@ func (r Run) place(i int) layout.Place {
 }
 
 func (r Run) notice(at time.Time, of, owner, title, text string) *app.Notice {
-	return &app.Notice{At: at, Tenant: r.Tenant, Kind: app.NoticeCluster, Cluster: of, Users: []string{owner}, About: app.ClusterSubject(of), Title: title, Text: text}
+	return &app.Notice{At: at, Tenant: r.Tenant, Kind: app.NoticeCluster, Cluster: of, Users: []string{owner},
+		About: app.ClusterSubject(of), Title: title, Text: text}
 }
 
 // Move is a change of a run.

@@ -106,8 +106,9 @@ func (s *Service) candidates(ctx context.Context, actor app.Actor, r *cluster.Cr
 		return nil, nil
 	}
 	if len(places) > layout.MaxPlaces {
-		return nil, &app.Error{Code: app.EInvalid, Field: "places", Message: fmt.Sprintf("These are %d places with the template's; a request can try at most %d.", len(places), layout.MaxPlaces),
-			Hint: "Name fewer places."}
+		return nil, &app.Error{Code: app.EInvalid, Field: "places",
+			Message: fmt.Sprintf("These are %d places with the template's; a request can try at most %d.", len(places), layout.MaxPlaces),
+			Hint:    "Name fewer places."}
 	}
 	stock, err := s.Store.Stock(ctx, actor.Tenant, s.Now().Add(-stockAge))
 	if err != nil {
@@ -272,8 +273,9 @@ func (s *Service) SubmitRequest(ctx context.Context, actor app.Actor, r cluster.
 	}
 	all := hash(list)
 	if r.PlanHash != "" && r.PlanHash != all {
-		return cluster.Answer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the preview because the catalog, a price or the request changed.",
-			Hint: "Check the new preview and submit again."}
+		return cluster.Answer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed",
+			Message: "The plan has changed since the preview because the catalog, a price or the request changed.",
+			Hint:    "Check the new preview and submit again."}
 	}
 	return s.submit(ctx, actor, r, list, all)
 }
@@ -404,7 +406,8 @@ func (s *Service) proceed(ctx context.Context, r Run) error {
 		m.State, m.Candidate = layout.PlacesDone, layout.CandidateUsed
 		return s.Store.EndPlaces(ctx, m)
 	case r.Status == app.OperationCancelled:
-		m.State, m.Message, m.Candidate, m.Reason, m.Choice = layout.PlacesEnded, "The creation was cancelled.", layout.CandidateFailed, "The creation was cancelled.", r.Choice
+		m.State, m.Message, m.Choice = layout.PlacesEnded, "The creation was cancelled.", r.Choice
+		m.Candidate, m.Reason = layout.CandidateFailed, m.Message
 		return s.Store.EndPlaces(ctx, m)
 	}
 	steps, err := s.Store.Steps(ctx, r.Tenant, r.Operation)
@@ -523,6 +526,7 @@ func (s *Service) end(ctx context.Context, r Run, m Move, owner string) error {
 			tried = append(tried, words)
 		}
 	}
-	m.Notice = r.notice(m.Now, r.Cluster, owner, "Cluster "+r.Name+" couldn't be created in any of "+humanize.Count(len(r.Payloads), "place")+".", "Tried "+humanize.And(tried)+".")
+	m.Notice = r.notice(m.Now, r.Cluster, owner, "Cluster "+r.Name+" couldn't be created in any of "+humanize.Count(len(r.Payloads), "place")+".",
+		"Tried "+humanize.And(tried)+".")
 	return s.Store.EndPlaces(ctx, m)
 }

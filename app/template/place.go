@@ -67,7 +67,8 @@ func (o PlaceOrder) Check() error {
 	if o == "" || slices.Contains(PlaceOrders, o) {
 		return nil
 	}
-	return &app.Error{Code: app.EInvalid, Field: "place_order", Message: fmt.Sprintf("Unknown place order %.40q.", string(o)), Hint: "Use cheapest, fastest or listed."}
+	return &app.Error{Code: app.EInvalid, Field: "place_order", Message: fmt.Sprintf("Unknown place order %.40q.", string(o)),
+		Hint: "Use cheapest, fastest or listed."}
 }
 
 // CheckPlace refuses machines in a place that the template doesn't allow. A template without places allows all.

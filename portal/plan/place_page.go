@@ -26,5 +26,6 @@ func placesWords(p layout.Places) string {
 	case layout.PlacesLeaving:
 		return "deleting what was created before the next one is tried"
 	}
-	return map[layout.PlaceOrder]string{layout.OrderCheapest: "cheapest first", layout.OrderFastest: "fastest first", layout.OrderListed: "in the order listed"}[p.Order]
+	return map[layout.PlaceOrder]string{layout.OrderCheapest: "cheapest first", layout.OrderFastest: "fastest first",
+		layout.OrderListed: "in the order listed"}[p.Order]
 }

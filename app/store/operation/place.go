@@ -89,7 +89,8 @@ func (s *Store) EndPlaces(ctx context.Context, m appplace.Move) error {
 			return orTaken(err)
 		}
 		if m.Choice != app.FailureLeave {
-			if err := t.Exec(`UPDATE operations SET on_failure = ? WHERE id = ? AND tenant = ? AND on_failure = ''`, string(m.Choice), m.Operation, m.Tenant); err != nil {
+			if err := t.Exec(`UPDATE operations SET on_failure = ? WHERE id = ? AND tenant = ? AND on_failure = ''`,
+				string(m.Choice), m.Operation, m.Tenant); err != nil {
 				return err
 			}
 		}

@@ -37,7 +37,8 @@ func Begin(t *db.Tx, at time.Time, c app.Cluster, operation int64, a cluster.Pla
 	if err != nil {
 		return err
 	}
-	return t.ExecChunks(len(a.Candidates), `INSERT INTO place_attempts (run, position, tenant, candidate, status, reason, cluster, at) VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?)`, ``,
+	return t.ExecChunks(len(a.Candidates), `INSERT INTO place_attempts (run, position, tenant, candidate, status, reason, cluster, at) VALUES `,
+		`(?, ?, ?, ?, ?, ?, ?, ?)`, ``,
 		func(args []any, i int) []any {
 			k, of := a.Candidates[i], ""
 			if i == 0 {
@@ -51,7 +52,8 @@ func Begin(t *db.Tx, at time.Time, c app.Cluster, operation int64, a cluster.Pla
 
 // Leaving reports whether a place before a candidate is being left, so that the candidate may be tried. Until the transaction ends no other one can say so.
 func Leaving(t *db.Tx, run string, position int) (bool, error) {
-	n, err := t.Count(`UPDATE place_runs SET status = status WHERE run = ? AND status = ? AND ended_at = 0 AND position < ?`, run, string(layout.PlacesLeaving), position)
+	n, err := t.Count(`UPDATE place_runs SET status = status WHERE run = ? AND status = ? AND ended_at = 0 AND position < ?`,
+		run, string(layout.PlacesLeaving), position)
 	return n == 1, err
 }
 

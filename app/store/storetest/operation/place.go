@@ -50,10 +50,12 @@ func (t *storeTest) places() {
 	if len(due) != 1 || due[0].Run != first.ID || due[0].Status != app.OperationFailed || len(due[0].Payloads) != 3 || due[0].Payloads[2].PlanHash != "plan c" {
 		t.Fatalf("due is %+v", due)
 	}
-	m := place.Move{Run: first.ID, Tenant: kit.Tenant, Cluster: first.ID, Operation: due[0].Operation, Candidate: layout.CandidateFull, Reason: "full", Now: t.Clock.Now(), Act: "place.leave"}
+	m := place.Move{Run: first.ID, Tenant: kit.Tenant, Cluster: first.ID, Operation: due[0].Operation,
+		Candidate: layout.CandidateFull, Reason: "full", Now: t.Clock.Now(), Act: "place.leave"}
 	p := kit.Steps(app.OperationRollBack, "n1.delete")
-	undo := cluster.NewOperation{Plan: p, Follows: due[0].Operation, Operation: app.Operation{Tenant: kit.Tenant, Cluster: first.ID, Kind: p.Kind, RollsBack: due[0].Operation, PlanHash: p.Hash(),
-		Requester: app.Retrier, CreatedAt: t.Clock.Now()}}
+	undo := cluster.NewOperation{Plan: p, Follows: due[0].Operation,
+		Operation: app.Operation{Tenant: kit.Tenant, Cluster: first.ID, Kind: p.Kind, RollsBack: due[0].Operation, PlanHash: p.Hash(),
+			Requester: app.Retrier, CreatedAt: t.Clock.Now()}}
 	t.Must(t.Store.LeavePlace(t.Ctx, undo, m))
 	t.Code(t.Store.LeavePlace(t.Ctx, undo, m), app.EConflict)
 	// Until it is proven that nothing is left, there is nothing to do.
@@ -85,7 +87,8 @@ func (t *storeTest) places() {
 	if len(due) != 1 || due[0].Status != app.OperationSucceeded || due[0].Cluster != n.Cluster.ID {
 		t.Fatalf("due is %+v", due)
 	}
-	end := place.Move{Run: first.ID, Tenant: kit.Tenant, Cluster: n.Cluster.ID, Operation: due[0].Operation, Position: 2, State: layout.PlacesDone, Candidate: layout.CandidateUsed, Now: t.Clock.Now()}
+	end := place.Move{Run: first.ID, Tenant: kit.Tenant, Cluster: n.Cluster.ID, Operation: due[0].Operation, Position: 2, State: layout.PlacesDone,
+		Candidate: layout.CandidateUsed, Now: t.Clock.Now()}
 	t.Must(t.Store.EndPlaces(t.Ctx, end))
 	t.Code(t.Store.EndPlaces(t.Ctx, end), app.EConflict)
 	for _, id := range []string{first.ID, n.Cluster.ID} {
