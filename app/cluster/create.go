@@ -121,7 +121,7 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r CreateRequest) 
 	if err := r.Check(actor); err != nil {
 		return Answer{}, err
 	}
-	w, err := a.Evaluate(ctx, actor, r)
+	w, err := a.EvaluateRequest(ctx, actor, r)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -129,7 +129,7 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r CreateRequest) 
 		return Answer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the preview because the catalog or the request changed.",
 			Hint: "Check the new preview and submit again."}
 	}
-	q := a.NewRequest(actor, r, w)
+	q := a.RequestToKeep(actor, r, w)
 	switch w.Decision.Outcome {
 	case policy.OutcomeRefuse:
 		q.Request.Status, q.Request.EndedAt, q.Request.Message = RequestRefused, q.Request.RequestedAt, w.Decision.Reason
@@ -181,8 +181,8 @@ type Evaluation struct {
 	Decision policy.Decision `json:"-"`
 }
 
-// Evaluate prepares a request and asks the policies.
-func (a *Creates) Evaluate(ctx context.Context, actor app.Actor, r CreateRequest) (w Evaluation, err error) {
+// EvaluateRequest prepares a request and asks the policies.
+func (a *Creates) EvaluateRequest(ctx context.Context, actor app.Actor, r CreateRequest) (w Evaluation, err error) {
 	w.Request = r
 	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
@@ -250,8 +250,8 @@ func (a *Creates) facts(ctx context.Context, actor app.Actor, r CreateRequest, d
 	return f, err
 }
 
-// NewRequest is what is kept of an asking, whatever becomes of it.
-func (a *Creates) NewRequest(actor app.Actor, r CreateRequest, w Evaluation) NewRequest {
+// RequestToKeep is what is kept of an asking, whatever becomes of it.
+func (a *Creates) RequestToKeep(actor app.Actor, r CreateRequest, w Evaluation) NewRequest {
 	r.Config, r.PlanHash, r.Pool = nil, "", nil // which may hold secrets, and are of no use later
 	return NewRequest{Who: actor, Build: r.Build, Request: Request{
 		Tenant: actor.Tenant, Kind: app.OperationCreate, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,

@@ -29,12 +29,12 @@ func (a *Creates) Preview(ctx context.Context, actor app.Actor, r CreateRequest)
 		return Preview{}, err
 	}
 	ctx = catalog.HoldCatalog(ctx)
-	w, err := a.Evaluate(ctx, actor, r)
-	return a.Complete(ctx, actor, w, err)
+	w, err := a.EvaluateRequest(ctx, actor, r)
+	return a.CompletePreview(ctx, actor, w, err)
 }
 
-// Complete adds to a preview what nothing depends on: machines of pools, a cheaper layout, and problems that are foreseen.
-func (a *Creates) Complete(ctx context.Context, actor app.Actor, w Evaluation, err error) (Preview, error) {
+// CompletePreview adds to a preview what nothing depends on: machines of pools, a cheaper layout, and problems that are foreseen.
+func (a *Creates) CompletePreview(ctx context.Context, actor app.Actor, w Evaluation, err error) (Preview, error) {
 	if err == nil {
 		w.Preview.FromPools, err = a.matchForCreate(ctx, actor.Tenant, w.Draft, w.Preview)
 	}

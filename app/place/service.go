@@ -149,7 +149,7 @@ func only(r cluster.CreateRequest, p layout.Place) cluster.CreateRequest {
 // evaluate works out what a request comes to in one place. What keeps it from being created there is its reason, not an error.
 func (s *Service) evaluate(ctx context.Context, actor app.Actor, r cluster.CreateRequest, p layout.Place, c *template.Catalog) (evaluated, error) {
 	e := evaluated{candidate: layout.Candidate{Place: p, State: layout.CandidateImpossible}}
-	w, err := s.Creates.Evaluate(ctx, actor, only(r, p))
+	w, err := s.Creates.EvaluateRequest(ctx, actor, only(r, p))
 	if err != nil {
 		known := app.AsError(err)
 		if known.Code == app.EInternal {
@@ -195,7 +195,7 @@ func (s *Service) Preview(ctx context.Context, actor app.Actor, r cluster.Create
 		return cluster.Preview{}, noPlace(list)
 	}
 	s.askAccounts(ctx, actor.Tenant, list)
-	p, err := s.Complete(ctx, actor, list[0].weighed, nil)
+	p, err := s.CompletePreview(ctx, actor, list[0].weighed, nil)
 	if err != nil {
 		return p, err
 	}
@@ -244,6 +244,7 @@ func accountText(answer *cluster.AccountAnswer, found []family.Finding, err erro
 
 // Ask is cluster.Creates.Ask for a request that may name several places.
 func (s *Service) Ask(ctx context.Context, actor app.Actor, r cluster.CreateRequest) (cluster.Answer, error) {
+	ctx = catalog.HoldCatalog(ctx)
 	answer, err := s.SubmitRequest(ctx, actor, r)
 	if err != nil || answer.Request.Cluster == "" {
 		return answer, err
@@ -311,7 +312,7 @@ func (s *Service) submit(ctx context.Context, actor app.Actor, r cluster.CreateR
 	}
 	slices.Sort(first.Facts.Hardware)
 	first.Facts.Hardware = slices.Compact(first.Facts.Hardware)
-	q := s.NewRequest(actor, r, first)
+	q := s.RequestToKeep(actor, r, first)
 	q.Request.Terms.PlanHash, q.Request.Terms.Places = all, set.Candidates
 	if most > first.Preview.Layout.CostPerHour {
 		q.Request.Terms.Layout.MostPerHour = most
