@@ -89,6 +89,7 @@ var PermissionTable = map[string]permission{
 	"Watch":                {ScopeRead, All, All, see, see, see, see, proofNever},
 	"ClusterFacts":         {ScopeRead, All, All, see, use, use, use, proofNever},
 	"NodeReports":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Places":               {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewRollBack":      {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewAcceptPartial": {ScopeRead, All, All, see, see, see, see, proofNever},
 	"KeptMachines":         {ScopeRead, All, All, see, see, see, see, proofNever},

@@ -35,7 +35,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
-	"app/idempotency", "app/idle", "app/inventory", "app/node", "app/operation", "app/ownership", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings",
+	"app/idempotency", "app/idle", "app/inventory", "app/node", "app/operation", "app/ownership", "app/place", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings",
 	"app/sshaccess", "app/upkeep", "app/usage", "app/webhook", "app/window", "app/quarantine"}
 
 // The first matching line counts.
@@ -64,6 +64,7 @@ var rooms = []room{
 	{"app/inventory", []string{"nouns", "app/cluster"}, "files for other tools need only the nouns"},
 	{"app/node", []string{"nouns", "app/cluster"}, "who sees a cluster sees its nodes"},
 	{"app/operation", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/identity", "app/policy", "app/quarantine", "app/resource", "app/schedule", "app/window"}, "a change of a cluster begins with what a cluster is"},
+	{"app/place", []string{"nouns", "app/catalog", "app/cluster", "app/identity", "app/operation", "app/policy"}, "each attempt is a cluster, and leaving a place is a rollback"},
 	{"app/policy", []string{"nouns"}, "policies and quotas need only the nouns"},
 	{"app/pool", []string{"nouns", "app/catalog", "app/cluster", "app/operation", "app/policy"}, "machines of pools are set up as those of clusters are"},
 	{"app/quarantine", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/policy"}, "a machine that is kept is a cluster of its own"},
@@ -79,7 +80,7 @@ var rooms = []room{
 		"app/store/user", "app/store/token", "app/store/session", "app/store/identity", "app/store/signin", "app/store/catalog", "app/store/policy",
 		"app/store/resource", "app/store/chat", "app/store/cluster", "app/store/receipt", "app/store/idle", "app/store/lease", "app/store/usage",
 		"app/store/health", "app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook",
-		"app/store/fleet", "app/store/window", "app/store/quarantine"},
+		"app/store/fleet", "app/store/window", "app/store/quarantine", "app/store/place"},
 		"it puts the parts together that keep a noun each"},
 	// The parts, lowest first: the SQL of one noun calls that of another only if it's listed above it.
 	{"app/store/db", []string{"nouns", "domains", "migrations"}, "an open database knows no noun, and its tables are made by migrations"},
@@ -114,12 +115,13 @@ var rooms = []room{
 	{"app/store/ledger", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/policy", "app/store/cluster",
 		"app/store/receipt", "app/store/idle", "app/store/health", "app/store/build", "app/store/window"},
 		"a transaction that moves steps writes what follows for clusters, quotas, builds and health"},
+	{"app/store/place", []string{"nouns", "domains", "app/store/db"}, "places are noted by those who create clusters and machines"},
 	{"app/store/operation", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/identity", "app/store/catalog",
 		"app/store/policy", "app/store/resource", "app/store/cluster", "app/store/idle", "app/store/lease", "app/store/health", "app/store/build",
-		"app/store/ledger"},
+		"app/store/ledger", "app/store/place"},
 		"an operation begins with what a cluster is, and reserves and notes what it takes"},
 	{"app/store/execution", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/policy", "app/store/cluster", "app/store/receipt",
-		"app/store/ledger", "app/store/operation"}, "a finished step moves others by the ledger's rules"},
+		"app/store/ledger", "app/store/operation", "app/store/place"}, "a finished step moves others by the ledger's rules"},
 	{"app/store/quarantine", []string{"nouns", "domains", "app/store/db", "app/store/cluster"}, "kept machines are in clusters of their own"},
 	{"app/store/pool", []string{"nouns", "domains", "app/store/db", "app/store/identity", "app/store/ledger", "app/store/operation"},
 		"machines of pools are created and deleted by operations"},

@@ -221,6 +221,8 @@ func (f *fake) KnownAddress(context.Context, string, string, string) bool { retu
 
 func (f *fake) NoteRefusal(context.Context, identity.Refusal) {}
 
+func (f *fake) Places(context.Context, app.Actor, string) (*layout.Places, error) { return nil, nil }
+
 func (f *fake) Explain(context.Context, app.Actor, cluster.CreateRequest) (layout.Explanation, error) {
 	return layout.Explanation{}, nil
 }

@@ -21,6 +21,7 @@ import (
 	"muster/app/observe"
 	"muster/app/operation"
 	"muster/app/ownership"
+	"muster/app/place"
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/pool"
@@ -92,6 +93,7 @@ type Services struct {
 		Drifts        *operation.Drifts
 		Backfills     *operation.Backfills
 	}
+	Place     *place.Service
 	Label     *label.Service
 	Idle      *idle.Service
 	Node      *node.Service
@@ -160,6 +162,9 @@ func New(c Config) *Services {
 	addOperation(s, c, solving, workerKeys)
 	s.Idle = idle.New(idle.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Deletes: s.Cluster.Deletes,
 		Sleeping: s.Operation.Sleeping})
+	s.Place = place.New(place.Config{Store: c.Store, Requested: c.Store, Now: c.Now, Catalogs: s.Catalog,
+		Creates: s.Cluster.Creates, Preflight: s.Cluster.Preflight,
+		Clusters: s.Cluster.Finder, Views: s.Cluster.Views, Masks: s.Cluster.Masks, Requests: s.Operation.Requests, RollBacks: s.Operation.RollBacks})
 	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
 	addExecution(s, c)
 	addFleet(s, c, workerKeys)

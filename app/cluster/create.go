@@ -61,6 +61,22 @@ type Creates struct {
 // NewCreates returns Creates on top of their needs.
 func NewCreates(c CreatesConfig) *Creates { return &Creates{CreatesConfig: c} }
 
+// Check refuses what can't be meant, whatever the catalog says, and trims the name.
+func (r *CreateRequest) Check(actor app.Actor) error {
+	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {
+		if err := app.CheckClusterName(r.Name); err != nil {
+			return err
+		}
+	}
+	if err := r.checkOwners(actor); err != nil {
+		return err
+	}
+	if err := r.OnFailure.Check(); err != nil {
+		return err
+	}
+	return r.PartialOverride.Check(r.OnFailure)
+}
+
 // checkOwners refuses a visibility that does not exist, and a group that the one who asks does not belong to.
 func (r CreateRequest) checkOwners(actor app.Actor) error {
 	if r.Visibility != "" {
@@ -106,21 +122,10 @@ func (a *Creates) SubmitRequest(ctx context.Context, actor app.Actor, r CreateRe
 }
 
 func (a *Creates) submit(ctx context.Context, actor app.Actor, r CreateRequest) (Answer, error) {
-	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {
-		if err := app.CheckClusterName(r.Name); err != nil {
-			return Answer{}, err
-		}
-	}
-	if err := r.checkOwners(actor); err != nil {
+	if err := r.Check(actor); err != nil {
 		return Answer{}, err
 	}
-	if err := r.OnFailure.Check(); err != nil {
-		return Answer{}, err
-	}
-	if err := r.PartialOverride.Check(r.OnFailure); err != nil {
-		return Answer{}, err
-	}
-	w, err := a.evaluate(ctx, actor, r, false)
+	w, err := a.EvaluateRequest(ctx, actor, r, false)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -128,17 +133,17 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r CreateRequest) 
 		return Answer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the preview because the catalog or the request changed.",
 			Hint: "Check the new preview and submit again."}
 	}
-	q := a.newRequest(actor, r, w)
-	switch w.decision.Outcome {
+	q := a.RequestToKeep(actor, r, w)
+	switch w.Decision.Outcome {
 	case policy.OutcomeRefuse:
-		q.Request.Status, q.Request.EndedAt, q.Request.Message = RequestRefused, q.Request.RequestedAt, w.decision.Reason
+		q.Request.Status, q.Request.EndedAt, q.Request.Message = RequestRefused, q.Request.RequestedAt, w.Decision.Reason
 		kept, err := a.Store.SaveRequest(ctx, q)
 		if err != nil {
 			return Answer{}, err
 		}
-		return Answer{Request: kept}, RefusedBy(w.decision, kept.ID)
+		return Answer{Request: kept}, RefusedBy(w.Decision, kept.ID)
 	case policy.OutcomeApprove:
-		q.Open(Keep(w), w.decision.Needs)
+		q.Open(Keep(w), w.Decision.Needs)
 		kept, err := a.Store.SaveRequest(ctx, q)
 		return Answer{Request: kept, Warnings: w.Preview.Warnings}, err
 	}
@@ -173,15 +178,15 @@ func (a *Creates) CreateCluster(ctx context.Context, actor app.Actor, r CreateRe
 
 // Evaluation is a request, prepared and judged. The request is as policies left it.
 type Evaluation struct {
-	Request  CreateRequest `json:"-"`
-	Draft    Draft         `json:"-"`
-	Preview  Preview       `json:"-"`
-	facts    policy.Input
-	decision policy.Decision
+	Request  CreateRequest   `json:"-"`
+	Draft    Draft           `json:"-"`
+	Preview  Preview         `json:"-"`
+	Facts    policy.Input    `json:"-"`
+	Decision policy.Decision `json:"-"`
 }
 
-// evaluate prepares a request and asks the policies. A dry run is a preview.
-func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r CreateRequest, dry bool) (w Evaluation, err error) {
+// EvaluateRequest prepares a request and asks the policies. A dry run is a preview.
+func (a *Creates) EvaluateRequest(ctx context.Context, actor app.Actor, r CreateRequest, dry bool) (w Evaluation, err error) {
 	w.Request = r
 	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
@@ -217,19 +222,19 @@ func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r CreateRequest
 		facts.TimeZone = zone
 		return facts, false, err
 	}
-	if w.decision, w.facts, err = a.Policies.Evaluate(ctx, v); err != nil {
+	if w.Decision, w.Facts, err = a.Policies.Evaluate(ctx, v); err != nil {
 		return w, err
 	}
-	if w.decision.Outcome != policy.OutcomeRefuse && w.decision.Lease != w.facts.Lease {
+	if w.Decision.Outcome != policy.OutcomeRefuse && w.Decision.Lease != w.Facts.Lease {
 		// Checked against the template's own rules, and priced. Layout and plan don't depend on it.
-		lease := w.decision.Lease
+		lease := w.Decision.Lease
 		w.Request.Lease = &lease
 		if err := w.Preview.SetLease(w.Draft.Template, &lease); err != nil {
-			return w, policy.Impossible(w.decision.Changes, err)
+			return w, policy.Impossible(w.Decision.Changes, err)
 		}
 	}
-	if len(w.decision.Said) > 0 {
-		w.Preview.Decision = &w.decision
+	if len(w.Decision.Said) > 0 {
+		w.Preview.Decision = &w.Decision
 	}
 	return w, nil
 }
@@ -311,12 +316,12 @@ func (a *Creates) facts(actor app.Actor, r CreateRequest, d Draft, p Preview) po
 	return f
 }
 
-// newRequest is what is kept of an asking, whatever becomes of it.
-func (a *Creates) newRequest(actor app.Actor, r CreateRequest, w Evaluation) NewRequest {
+// RequestToKeep is what is kept of an asking, whatever becomes of it.
+func (a *Creates) RequestToKeep(actor app.Actor, r CreateRequest, w Evaluation) NewRequest {
 	r.Config, r.PlanHash, r.Pool = nil, "", nil // which may hold secrets, and are of no use later
 	return NewRequest{Who: actor, Build: r.Build, Request: Request{
 		Tenant: actor.Tenant, Kind: app.OperationCreate, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
-		RequestedAt: w.facts.Now, Spec: r, Facts: w.facts, Decision: w.decision, Terms: TermsOf(w.Draft, w.Preview),
+		RequestedAt: w.Facts.Now, Spec: r, Facts: w.Facts, Decision: w.Decision, Terms: TermsOf(w.Draft, w.Preview),
 	}}
 }
 

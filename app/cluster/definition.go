@@ -60,6 +60,7 @@ type NewCluster struct {
 	// entry has changed since.
 	TenantCatalog int64
 	Build         *app.BuildClaim // that it is for, nil for none
+	Places        *PlaceAttempt   // nil: it may be in one place only
 }
 
 // NewOperation is an operation about to be accepted. When another one of the same cluster has not ended, it waits;

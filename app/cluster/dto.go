@@ -73,6 +73,7 @@ type CreateRequest struct {
 	// OnFailure is what happens automatically when the create fails or is cancelled.
 	OnFailure app.FailureChoice `json:"on_failure,omitempty"`
 	template.PartialOverride
+	layout.PlaceOptions
 	// Visibility "" is the tenant's default. Group is one whose members own the cluster together with the one who asks.
 	Visibility  app.Visibility    `json:"visibility,omitempty"`
 	Group       string            `json:"group,omitempty"`
@@ -103,6 +104,8 @@ type Preview struct {
 	Cheaper *CheaperLayout `json:"cheaper,omitempty"`
 	// Warnings are to be read before it is asked for, such as that the template is deprecated.
 	Warnings []string `json:"warnings,omitempty"`
+	// Places are the candidates of a request for one of several places, in the order in which they are tried; what is shown is the first one.
+	Places []layout.Candidate `json:"places,omitempty"`
 }
 
 // View is all about one cluster except steps and logs. Operations are newest first. Links have their macros

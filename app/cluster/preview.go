@@ -29,7 +29,12 @@ func (a *Creates) Preview(ctx context.Context, actor app.Actor, r CreateRequest)
 		return Preview{}, err
 	}
 	ctx = catalog.HoldCatalog(ctx)
-	w, err := a.evaluate(ctx, actor, r, true)
+	w, err := a.EvaluateRequest(ctx, actor, r, true)
+	return a.CompletePreview(ctx, actor, w, err)
+}
+
+// CompletePreview adds to a preview what nothing depends on: machines of pools, a cheaper layout, and problems that are foreseen.
+func (a *Creates) CompletePreview(ctx context.Context, actor app.Actor, w Evaluation, err error) (Preview, error) {
 	if err == nil {
 		w.Preview.FromPools, err = a.matchForCreate(ctx, actor.Tenant, w.Draft, w.Preview)
 	}
@@ -67,11 +72,16 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 			return Draft{}, Preview{}, err
 		}
 	}
-	layout, err := a.Solver.Solve(ctx, c, r.Request)
+	layout, err := applayout.SolveIn(ctx, a.Solver, c, r.Request)
 	if err != nil {
 		return Draft{}, Preview{}, err
 	}
 	layout.Currency = c.Currency
+	for _, g := range layout.Groups {
+		if err := c.Templates[r.Template].CheckPlace(template.Place{Provider: layout.Provider, Zone: g.Zone, Hardware: g.Hardware}); err != nil {
+			return Draft{}, Preview{}, err
+		}
+	}
 	if err := a.Preflight.CheckProvisioner(ctx, tenant, c.Providers[layout.Provider]); err != nil {
 		return Draft{}, Preview{}, err
 	}

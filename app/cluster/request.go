@@ -87,6 +87,8 @@ type Terms struct {
 	Seal string `json:"seal,omitempty"`
 	// Updated is what happens to an existing cluster; the layout is then that of afterwards, and the lease what is left of it.
 	Updated *UpdateTerms `json:"updated,omitempty"`
+	// Places are the candidates of a request for one of several places, in their order.
+	Places []layout.Candidate `json:"places,omitempty"`
 }
 
 // Offer is terms that an approver proposes instead.
@@ -136,6 +138,8 @@ type RequestPayload struct {
 	Follows int64           `json:"follows,omitempty"`
 	Owner   string          `json:"owner,omitempty"`
 	Offer   *RequestPayload `json:"offer,omitempty"` // the same of an offer
+	// Places are, of a request for one of several places, what is needed in each, in their order. The rest is that of the first.
+	Places *PlaceSet `json:"places,omitempty"`
 }
 
 // Seal is the digest of what was kept, without an offer. It is hex, 64 digits.
@@ -248,7 +252,12 @@ func (n *NewRequest) Open(k RequestPayload, needs []policy.RequiredApproval) {
 
 // NoConditions refuses to offer something else than was asked for.
 func (r Request) NoConditions() error {
-	if r.Kind == app.OperationCreate {
+	switch {
+	case len(r.Terms.Places) > 1:
+		return &app.Error{Code: app.EInvalid, Field: "decision", Reason: "no_conditions",
+			Message: "You can't offer conditions for a request that names several places.",
+			Hint:    "Approve the request as it is, or deny it and say what you would approve."}
+	case r.Kind == app.OperationCreate:
 		return nil
 	}
 	return &app.Error{Code: app.EInvalid, Field: "decision", Reason: "no_conditions", Message: fmt.Sprintf("You can't offer conditions for a change to an existing cluster (%s).", r.Kind.Text()),

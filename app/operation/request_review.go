@@ -242,11 +242,13 @@ func (a *Requests) makeReady(ctx context.Context, m *cluster.RequestMove, r clus
 	return err
 }
 
+var errKeptChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed",
+	Message: "The plan has changed since the request was shown, so nothing was created.",
+	Hint:    "Deny or withdraw this request and submit a new one."}
+
 // ready makes what a request needs to run: just what was shown. The definition and the layout that were kept are planned
 // again; EConflict where that returns another plan, or where they are not what was kept.
 func (a *Requests) ready(ctx context.Context, r cluster.Request) (cluster.NewCluster, error) {
-	changed := &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the request was shown, so nothing was created.",
-		Hint: "Deny or withdraw this request and submit a new one."}
 	k, err := a.Store.RequestPayload(ctx, r.Tenant, r.ID)
 	if err != nil {
 		return cluster.NewCluster{}, err
@@ -254,32 +256,45 @@ func (a *Requests) ready(ctx context.Context, r cluster.Request) (cluster.NewClu
 	terms := r.Terms
 	if r.Status == cluster.RequestOffered && r.Offer != nil {
 		if k.Offer == nil {
-			return cluster.NewCluster{}, changed
+			return cluster.NewCluster{}, errKeptChanged
 		}
 		k, terms = *k.Offer, r.Offer.Terms
 	}
 	if k.PlanHash != terms.PlanHash || k.Seal() != terms.Seal {
-		return cluster.NewCluster{}, changed
-	}
-	if err := a.checkStanding(ctx, r.Tenant, k); err != nil {
-		return cluster.NewCluster{}, err
+		return cluster.NewCluster{}, errKeptChanged
 	}
 	if err := a.checkRequester(ctx, r); err != nil {
 		return cluster.NewCluster{}, err
 	}
-	ask := appplan.Request{Kind: r.Kind, Nodes: appplan.Nodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
-	plan, err := a.Plans.Plan(ctx, r.Tenant, k.Layout.Provider, ask)
+	owner := app.Actor{Tenant: r.Tenant, User: r.Owner, Groups: r.Groups}
+	first := k
+	if k.Places != nil {
+		first = k.Places.Payloads[0]
+	}
+	n, err := a.FromPayload(ctx, owner, first)
+	if err == nil && k.Places != nil {
+		n.TryIn(*k.Places, "", 0)
+	}
+	n.Reservation.Request = r.ID // what it holds already becomes the cluster's
+	return n, err
+}
+
+// FromPayload makes a cluster of what was kept of a request: it is planned again, and EConflict, reason plan_changed, where that returns another plan.
+func (a *Requests) FromPayload(ctx context.Context, owner app.Actor, k cluster.RequestPayload) (cluster.NewCluster, error) {
+	if err := a.checkStanding(ctx, owner.Tenant, k); err != nil {
+		return cluster.NewCluster{}, err
+	}
+	ask := appplan.Request{Kind: app.OperationCreate, Nodes: appplan.Nodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config,
+		Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
+	plan, err := a.Plans.Plan(ctx, owner.Tenant, k.Layout.Provider, ask)
 	if err != nil {
 		return cluster.NewCluster{}, err
 	}
-	if same, err := a.Plans.IsPlan(plan, ask, terms.PlanHash); err != nil || !same {
-		return cluster.NewCluster{}, cluster.ErrOr(err, changed)
+	if same, err := a.Plans.IsPlan(plan, ask, k.PlanHash); err != nil || !same {
+		return cluster.NewCluster{}, cluster.ErrOr(err, errKeptChanged)
 	}
-	owner := app.Actor{Tenant: r.Tenant, User: r.Owner, Groups: r.Groups}
-	n, err := a.Creates.DraftCluster(ctx, owner, k.Request, cluster.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.TenantCatalog},
-		cluster.Preview{Layout: k.Layout, Plan: plan, PlanHash: terms.PlanHash, Duration: plan.Duration(), Lease: k.Lease, Cost: terms.Cost})
-	n.Reservation.Request = r.ID // what it holds already becomes the cluster's
-	return n, err
+	return a.Creates.DraftCluster(ctx, owner, k.Request, cluster.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.TenantCatalog},
+		cluster.Preview{Layout: k.Layout, Plan: plan, PlanHash: k.PlanHash, Duration: plan.Duration(), Lease: k.Lease})
 }
 
 // checkStanding refuses what cannot be carried out any more: the provider has left the catalog, or no one speaks to it.

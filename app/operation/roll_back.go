@@ -118,27 +118,36 @@ func (a *RollBacks) RollBack(ctx context.Context, actor app.Actor, cluster strin
 }
 
 func (a *RollBacks) rollBack(ctx context.Context, c app.Cluster, o app.Operation, who, planHash string, keep template.KeepTime) error {
-	p, err := a.planRollBack(ctx, c, o, keep)
+	n, err := a.Undo(ctx, c, o, who, keep)
 	if err != nil {
 		return err
+	}
+	if planHash != "" && planHash != n.Operation.PlanHash {
+		return errPlanChanged
+	}
+	_, err = a.Store.SubmitOperation(ctx, n)
+	return err
+}
+
+// Undo works out the rollback of a cluster's latest operation, for the store to accept.
+func (a *RollBacks) Undo(ctx context.Context, c app.Cluster, o app.Operation, who string, keep template.KeepTime) (n appcluster.NewOperation, err error) {
+	p, err := a.planRollBack(ctx, c, o, keep)
+	if err != nil {
+		return n, err
 	}
 	undone, err := a.undoneBy(ctx, c, o)
 	if err != nil {
-		return err
-	}
-	if planHash != "" && planHash != p.PlanHash {
-		return errPlanChanged
+		return n, err
 	}
 	kept, err := a.Keeping.Draft(ctx, c, p.definition, p.Kept, true)
 	if err != nil {
-		return err
+		return n, err
 	}
-	_, err = a.Store.SubmitOperation(ctx, appcluster.NewOperation{
+	return appcluster.NewOperation{
 		Operation: app.Operation{Tenant: c.Tenant, Cluster: c.ID, Kind: app.OperationRollBack, RollsBack: undone.ID, PlanHash: p.PlanHash, Requester: who,
 			CreatedAt: a.Now(), Expected: p.Duration},
 		Plan: p.Plan, Change: p.change, Follows: o.ID, Keep: kept,
-	})
-	return err
+	}, nil
 }
 
 var errPlanChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the preview.",

@@ -18,6 +18,7 @@ import (
 	"muster/app/store/idle"
 	"muster/app/store/lease"
 	"muster/app/store/operation"
+	"muster/app/store/place"
 	"muster/app/store/policy"
 	"muster/app/store/pool"
 	"muster/app/store/quarantine"
@@ -59,6 +60,7 @@ type (
 	usageStore       = usage.Store
 	healthStore      = health.Store
 	buildStore       = build.Store
+	placeStore       = place.Store
 	operationStore   = operation.Store
 	executionStore   = execution.Store
 	poolStore        = pool.Store
@@ -93,6 +95,7 @@ type Store struct {
 	usageStore
 	healthStore
 	buildStore
+	placeStore
 	operationStore
 	*executionStore
 	poolStore
@@ -129,7 +132,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		tokenStore:       *token.New(d),
 		sessionStore:     *session.New(d),
 		identityStore: *identity.New(d, identity.Parts{
-			Ends: []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, resource.DropOf, catalog.DropOf, window.DropOf},
+			Ends: []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, place.DropOf, resource.DropOf, catalog.DropOf, window.DropOf},
 			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas},
 				{What: "maintenance", Copy: window.Copy}},
 		}),
@@ -145,6 +148,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		usageStore:      *usage.New(d),
 		healthStore:     *health.New(d, clusters),
 		buildStore:      *build.New(d),
+		placeStore:      *place.New(d),
 		operationStore:  *operation.New(d, clusters),
 		executionStore:  execution.New(d, clusters),
 		poolStore:       *pool.New(d),

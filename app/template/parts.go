@@ -106,6 +106,12 @@ func (t *Template) Parts() (list []Part) {
 	for _, name := range slices.Sorted(maps.Keys(t.FallbackHardware)) {
 		add(strings.Join(t.FallbackHardware[name], ", or else "), "fallback_hardware."+name)
 	}
+	for i, p := range t.Places {
+		add(p.Text(), fmt.Sprintf("places[%d]", i))
+	}
+	if t.PlaceOrder != "" {
+		add(string(t.PlaceOrder), "place_order")
+	}
 	for _, h := range t.Hooks {
 		add(strings.TrimSpace(string(h.When)+" "+h.SendTo), "hooks."+h.Name)
 	}

@@ -43,6 +43,10 @@ type Template struct {
 	Firewall *Firewall `json:"firewall,omitempty"`
 	// FallbackHardware lists, by hardware, what machines may be made of instead where none of it is to be had, in this order.
 	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
+	// Places are where clusters may be created, and are tried one after the other where requests don't name some of them; none: anywhere. PlaceOrder is
+	// their order where a request doesn't say; "" means the cheapest first.
+	Places     []Place    `json:"places,omitempty"`
+	PlaceOrder PlaceOrder `json:"place_order,omitempty"`
 	// Labels says which labels clusters have by default and which they need; nil: none.
 	Labels *label.Rules `json:"labels,omitempty"`
 	// Batches is what a person is asked between the batches in which nodes are changed; nil: no one is.

@@ -292,6 +292,10 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		_, err := a.Operation.RollBacks.RollBack(ctx, s.actor, s.cluster(), 0, "", "")
 		return err
 	},
+	"Places": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Place.Places(ctx, s.actor, s.cluster())
+		return err
+	},
 	"ClusterSharing": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Cluster.Sharing.ClusterSharing(ctx, s.actor, s.cluster())
 		return err
@@ -404,7 +408,8 @@ var ofUnknownUsers = map[string]bool{"Identities": true, "RevokeAllSessions": tr
 // between are methods that services of domains call of each other, with an actor who was let through already. No face may call them; see
 // TestFacesCallUseCasesOnly.
 var between = map[string]bool{"AuthorizedCluster": true, "CheckBuildHook": true, "FindCluster": true, "FindOperation": true, "VersionUsed": true, "MaskFor": true,
-	"MaskRequests": true, "MaskSummaries": true, "DraftCluster": true, "DraftUser": true, "ReaderOf": true, "StartDelete": true, "WorkOutChange": true}
+	"MaskRequests": true, "MaskSummaries": true, "DraftCluster": true, "DraftUser": true, "ReaderOf": true, "StartDelete": true, "WorkOutChange": true,
+	"CompletePreview": true, "EvaluateRequest": true, "RequestToKeep": true, "FromPayload": true}
 
 // Faces, jobs and commands call what the authorisation table knows.
 func TestFacesCallUseCasesOnly(t *testing.T) {

@@ -45,6 +45,7 @@ var clusterRules = map[string]string{
 	"POST /api/v1/clusters/{id}/operations/{operation}/resume":         "ResumeOperation",
 	"GET /api/v1/clusters/{id}/operations/{operation}/roll-back":       "PreviewRollBack",
 	"POST /api/v1/clusters/{id}/operations/{operation}/roll-back":      "RollBack",
+	"GET /api/v1/clusters/{id}/places":                                 "Places",
 	"GET /api/v1/clusters/{id}/receipt":                                "Receipt",
 	"PATCH /api/v1/clusters/{id}/labels":                               "LabelCluster",
 	"POST /api/v1/clusters/{id}/rename":                                "RenameCluster",

@@ -31,6 +31,11 @@ type Create struct {
 	Visibility, Group                                                                   string
 	Visibilities, Groups                                                                []page.Choice // Groups is nil if there are none to choose
 
+	// The places to try besides the chosen provider and hardware.
+	AlsoAt, AlsoHardware, Orders []page.Choice
+	Also, AlsoKinds              []string
+	Order                        string
+
 	// Errors by field. The key "" is for errors of no field.
 	Errors  map[string]page.Complaint
 	Notice  string // shown above the preview, such as that the plan has changed

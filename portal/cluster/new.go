@@ -191,10 +191,12 @@ func (n *Form) options(in url.Values) {
 	v.Prefers, v.OnFailures = preferences(v.Prefer, t.Defaults.Prefer), FailureChoices(v.OnFailure, true, t.PartialResults)
 	v.KeepFaileds = quarantine.Choices(v.KeepFailed, keepStandard(t.KeepFailed))
 	v.Leases = leases(t.Lease, v.Lease)
+	n.placeOptions(in, typed || said)
 	v.Visibilities, v.Groups = visibilityChoices(v.Visibility), groupChoices(n.groups, v.Group)
 	n.labels(in, typed, said)
 	n.parameters(in, typed, said)
-	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.MinAvailable != "" || v.KeepFailed != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || v.Description != "" || v.Labels != "" && !v.needsLabels() || !SameNames(v.Services, t.Defaults.Services))
+	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.MinAvailable != "" || v.KeepFailed != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || v.Description != "" || v.Labels != "" && !v.needsLabels() || len(v.Also)+len(v.AlsoKinds) > 0 ||
+		!SameNames(v.Services, t.Defaults.Services))
 }
 
 // Choices returns the options of a select; the first one leaves the choice to the template.
@@ -335,6 +337,7 @@ func (n *Form) read() {
 			n.complain("name", page.Complaint{Message: e.Message, Hint: e.Hint})
 		}
 	}
+	n.readPlaces()
 	size, err := strconv.Atoi(v.Size)
 	switch {
 	case v.Size == "" && parameterSets(t, "size"):
@@ -368,7 +371,7 @@ func (n *Form) complain(field string, c page.Complaint) {
 	}
 	n.View.Errors[field] = c
 	switch field {
-	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "keep_failed", "visibility", "group", "description":
+	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "keep_failed", "visibility", "group", "description", "places", "place_order":
 		n.View.Open = true
 	case "labels":
 		n.View.Open = n.View.Open || !n.View.needsLabels()
@@ -463,12 +466,13 @@ func (n *Form) link(r *layout.Request) string {
 			in.Set(key, value)
 		}
 	}
+	n.sharePlaces(in)
 	return "/clusters/new?" + in.Encode()
 }
 
 // fields are the fields of the form that can have an error.
 var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "keep_failed", "visibility", "group",
-	"description", "labels"}
+	"description", "labels", "places", "place_order"}
 
 func fieldOf(e *app.Error) string {
 	// An error may name a part of a field, such as services[2].

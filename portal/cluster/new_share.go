@@ -29,6 +29,7 @@ func (n *Form) share() string {
 			q.Set(key, value)
 		}
 	}
+	n.sharePlaces(q)
 	if v.Labels != labelsAsked(t) {
 		q.Set("labels", v.Labels)
 	}
@@ -50,7 +51,7 @@ func (n *Form) share() string {
 func (n *Form) summary() (list []FieldError) {
 	titles := map[string]string{"template": "Template", "name": "Name", "size": "Nodes", "services": "Services", "provider": "Provider", "hardware": "Hardware",
 		"image": "Image", "prefer": "Placement", "lease": "Lease", "on_failure": "On failure", "min_available": "Minimum available", "visibility": "Visibility", "group": "Owner group",
-		"keep_failed": "Failed machines", "description": "Description", "labels": "Labels"}
+		"keep_failed": "Failed machines", "description": "Description", "labels": "Labels", "places": "Places", "place_order": "Order"}
 	order := slices.Clone(fields[:3])
 	for _, f := range n.View.Parameters {
 		order = append(order, f.Field())

@@ -85,6 +85,9 @@ func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id stri
 	if c.View, err = p.Clusters.Cluster(ctx, a, id); err != nil {
 		return c, err
 	}
+	if c.Places, err = p.Creates.Places(ctx, a, c.View.ID); err != nil {
+		return c, err
+	}
 	if err := p.readKept(ctx, a, &c); err != nil {
 		return c, err
 	}

@@ -14,6 +14,7 @@ import (
 	"muster/app/family"
 	"muster/app/health"
 	appidle "muster/app/idle"
+	"muster/app/layout"
 	"muster/app/quarantine"
 	"muster/portal/execution"
 	"muster/portal/page"
@@ -47,6 +48,7 @@ type Show struct {
 	GanttSpan time.Duration // the least
 	Tries     plan.Tries
 	Pinned    *app.Operation       // the operation whose page this is; nil: the cluster's page
+	Places    *layout.Places       // in which the cluster was tried; nil if its request named one place
 	Waiting   appexecution.Waiting // the groups only; empty if nothing waits
 	Lease     *LeaseBox            // nil if unknown
 	Idle      *appidle.View        // nil if unknown
@@ -98,6 +100,11 @@ func (c Show) Can(a app.Act) bool {
 // Running reports whether an operation is in progress or about to start.
 func (c Show) Running() bool {
 	return Running(c.Operation()) || c.undoneSoon() || retriedSoon(c)
+}
+
+// placing reports whether the cluster is about to be continued in another place.
+func (c Show) placing() bool {
+	return c.Places != nil && c.Places.Current == c.View.ID && (c.Places.State == layout.PlacesTrying || c.Places.State == layout.PlacesLeaving)
 }
 
 // troubled reports whether the page's banner shows the problem and the options.

@@ -19,6 +19,7 @@ import (
 	"muster/app/health"
 	"muster/app/inventory"
 	"muster/app/label"
+	"muster/app/layout"
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
 	"muster/app/schedule"
@@ -254,6 +255,30 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[template.PartialOverride](): {
 		"MinAvailable": `doc:"Number of nodes or share of the requested nodes: \"3\", \"60%\"; empty: the minimum that the template's constraints allow"`,
 		"KeepFailed":   `maxLength:"20" doc:"How long to keep failed machines for inspection instead of deleting them, such as 4h, or off; default: the template's setting"`,
+	},
+	reflect.TypeFor[layout.PlaceOptions](): {
+		"Places":  `maxItems:"20" doc:"Places to try, one after the other if there's no capacity; fields left out are those of the request. Default: the template's"`,
+		"Pricing": `maxItems:"2" enum:"spot,on_demand" doc:"Kinds of price to accept; default: any"`,
+		"Order":   `enum:"cheapest,fastest,listed" doc:"Which place to try first; default: the template's, or cheapest"`,
+	},
+	reflect.TypeFor[template.Place](): {
+		"Provider": `maxLength:"64"`,
+		"Zone":     `maxLength:"64"`,
+		"Hardware": `maxLength:"64"`,
+	},
+	reflect.TypeFor[layout.Candidate](): {
+		"Duration": `doc:"Expected duration, in nanoseconds"`,
+		"Account":  `doc:"What the provider's account says about its limits, in previews"`,
+		"State":    `enum:"ready,impossible,trying,no_capacity,refused,failed,used"`,
+		"Reason":   `doc:"Why the place is impossible, or was left"`,
+		"Cluster":  `doc:"Cluster of the attempt"`,
+		"Pricing":  `enum:"on_demand,spot,spot_or_on_demand"`,
+	},
+	reflect.TypeFor[layout.Places](): {
+		"Order":      `enum:",cheapest,fastest,listed" doc:"Empty if the request named one place only"`,
+		"Current":    `doc:"Cluster of the latest attempt"`,
+		"State":      `enum:",trying,leaving,done,ended" doc:"leaving: what was created in a place without capacity is being deleted"`,
+		"Candidates": `nullable:"false"`,
 	},
 	reflect.TypeFor[cluster.Problem](): {
 		"Lost":     `nullable:"false"`,

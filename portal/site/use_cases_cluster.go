@@ -60,6 +60,8 @@ type Creates interface {
 	Ask(ctx context.Context, a app.Actor, r appcluster.CreateRequest) (appcluster.Answer, error)
 	// SubmitRequest is Ask, but returns only the cluster's ID.
 	SubmitRequest(ctx context.Context, a app.Actor, r appcluster.CreateRequest) (appcluster.Answer, error)
+	// Places returns the places of the request that a cluster was created for, and what was tried; nil if it named one place only.
+	Places(ctx context.Context, a app.Actor, cluster string) (*layout.Places, error)
 	PreviewClone(ctx context.Context, a app.Actor, cluster, name string) (appcluster.Preview, error)
 	CloneCluster(ctx context.Context, a app.Actor, cluster, name, planHash string) (appcluster.Answer, error)
 }

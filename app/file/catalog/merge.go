@@ -286,6 +286,14 @@ func (m *merging) rest() {
 		m.out.FallbackHardware[name] = t.FallbackHardware[name]
 		m.took("fallback_hardware."+name, "fallback_hardware")
 	}
+	if len(t.Places) > 0 {
+		m.out.Places = t.Places
+		m.took("places", "places")
+	}
+	if t.PlaceOrder != "" {
+		m.out.PlaceOrder = t.PlaceOrder
+		m.took("place_order", "place_order")
+	}
 	if t.PartialResults != nil {
 		m.out.PartialResults = t.PartialResults
 		m.took("partial_results", "partial_results")

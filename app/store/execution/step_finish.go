@@ -70,10 +70,15 @@ func (s *Store) finish(t *db.Tx, calls []*finishCall) error {
 	var held []bool
 	for _, c := range calls {
 		for _, f := range c.fs {
-			if len(f.Fallbacks) > 0 && set.Holds(c.worker, f.Fence) {
+			if set.Holds(c.worker, f.Fence) {
 				var err error
-				if f, err = fallBack(t, set, f); err != nil {
+				if f, err = noteStock(t, set, set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index}), f); err != nil {
 					return err
+				}
+				if len(f.Fallbacks) > 0 {
+					if f, err = fallBack(t, set, f); err != nil {
+						return err
+					}
 				}
 			}
 			ok := set.Finish(c.worker, f, len(held))

@@ -41,6 +41,9 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 	if err := catalog.SameProvider(t, c.Tenant, c.Provider, n.TenantCatalog); err != nil {
 		return op, err
 	}
+	if err := nextPlace(t, n); err != nil {
+		return op, err
+	}
 	definition, err := json.Marshal(n.Definition)
 	if err != nil {
 		return op, fmt.Errorf("store: definition: %w", err)
@@ -105,7 +108,10 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 	if err := build.Claim(t, c.CreatedAt, n.Build, app.BuildCreating, c.ID, 0); err != nil {
 		return op, err
 	}
-	return Submit(t, n.Operation)
+	if op, err = Submit(t, n.Operation); err != nil {
+		return op, err
+	}
+	return op, placed(t, n, op)
 }
 
 // reservationOf returns what a new cluster takes of quotas, also where no one has worked it out.

@@ -125,6 +125,7 @@ func PrintPreview(c *cli.Context, p cluster.Preview) {
 	for _, text := range p.Decision.Sentences() {
 		cli.Line(c.Stdout, "%s", text)
 	}
+	printCandidates(c, p.Places)
 }
 
 func clusterDiffCommand(c *cli.Context) *cobra.Command {

@@ -48,6 +48,7 @@ func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster
 	}
 	fmt.Fprintln(c.Stdout, Headline(v))
 	if v.Status == app.ClusterDeleted {
+		printTried(ctx, c, cl, v)
 		return nil
 	}
 	fmt.Fprintf(c.Stdout, "%s\n", strings.Join(facts(v, time.Now()), " · "))
@@ -72,6 +73,7 @@ func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster
 	if err := nodeTable(v.Nodes).Show(c); err != nil {
 		return err
 	}
+	printTried(ctx, c, cl, v)
 	printLeaseStops(ctx, c, cl, v.ID)
 	if len(r.lines) > 0 || r.note != "" {
 		fmt.Fprint(c.Stdout, "\nSSH access:\n")

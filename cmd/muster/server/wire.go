@@ -335,7 +335,7 @@ func (s *Server) lead(ctx context.Context) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		(&queue.Dispatcher{Ledger: s.Store, Queue: s.queue, Expire: s.Services.Upkeep.Expire, Undo: s.Services.Operation.RollBacks.UndoFailed, Log: s.Log,
+		(&queue.Dispatcher{Ledger: s.Store, Queue: s.queue, Expire: s.Services.Upkeep.Expire, Undo: s.Services.Place.Undo, Log: s.Log,
 			Now: wallClock, Meter: s.metrics}).Run(ctx)
 	})
 	wg.Go(func() {

@@ -166,6 +166,9 @@ type templateDoc struct {
 
 	FallbackHardware map[string][]string `yaml:"fallback_hardware" doc:"Fallback hardware, in order, for hardware that the provider has in no zone. Previews show the highest price, which policies check."`
 
+	Places     []placeDoc `yaml:"places" doc:"Places where clusters can be created. Requests try them one after the other if a provider has no capacity. Default: one place, anywhere."`
+	PlaceOrder string     `yaml:"place_order" doc:"Which place is tried first: cheapest, fastest or listed. Default: cheapest."`
+
 	PartialResults *partialResultsDoc `yaml:"partial_results" doc:"Accept a partial result if creation or a resize gets only some of its machines, unless the request says otherwise. Default: the operation fails."`
 
 	KeepFailed keepTime `yaml:"keep_failed" doc:"How long to keep failed machines for inspection instead of deleting them, 15m to 72h, unless the request says otherwise. Default, or off: they're deleted."`
@@ -313,7 +316,7 @@ func (t *templateDoc) template(e *Entry) *template.Template {
 		Batches: t.Batches.person(), KeepFailed: template.KeepTime(t.KeepFailed),
 		Health: t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(),
 		Labels: t.Labels.rules(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.State(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
-		Idle:       t.Idle.policy(),
+		Idle: t.Idle.policy(), Places: templatePlaces(t.Places), PlaceOrder: template.PlaceOrder(t.PlaceOrder),
 		Parameters: parameters(t.Parameters),
 	}
 	for _, s := range t.Defaults.Services {

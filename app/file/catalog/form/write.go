@@ -141,6 +141,7 @@ func TemplateDocOf(t *template.Template) *templateDoc {
 	}
 	d.FallbackHardware = t.FallbackHardware
 	d.KeepFailed = keepTime(t.KeepFailed)
+	d.Places, d.PlaceOrder = templatePlaceDocs(t.Places), string(t.PlaceOrder)
 	if s := t.PartialResults; s != nil {
 		d.PartialResults = &partialResultsDoc{MinAvailable: nodeShare(s.MinAvailable)}
 		if s.NoBackfill {

@@ -14,7 +14,7 @@ func Bot(u *all.Services) bot.UseCases {
 		Clusters:    u.Cluster.Views,
 		Activity:    u.Cluster.Activity,
 		Deletes:     u.Cluster.Deletes,
-		Creates:     u.Cluster.Creates,
+		Creates:     u.Place,
 		Updates:     u.Operation.Updates,
 		Operations:  u.Operation.Controls,
 		RollBacks:   u.Operation.RollBacks,

@@ -61,7 +61,7 @@ func Portal(u *all.Services) site.UseCases {
 		Ownership:      u.Ownership,
 		Labels:         u.Label,
 		ClusterAccess:  u.SSHAccess,
-		Creates:        u.Cluster.Creates,
+		Creates:        u.Place,
 		Specs:          u.Cluster.Specs,
 		Sharing:        u.Cluster.Sharing,
 		Nodes:          u.Node,
