@@ -154,7 +154,7 @@ var PermissionTable = map[string]permission{
 	"Confirm":       {ScopeCluster, All, All, All, All, No, All, proofNever},
 	"Withdraw":      {ScopeCluster, All, All, All, All, No, All, proofNever},
 	"Review":        {ScopeApprove, All, All, All, All, No, No, proofPartly},
-	"RunNow":        {ScopeCluster, All, All, see, see, No, see, proofNever}, // before a maintenance window
+	"RunNow":        {ScopeCluster, All, All, All, All, No, All, proofNever}, // before a maintenance window
 	"BreakGlass":    {ScopeApprove, All, All, All, All, No, No, proofAlways},
 
 	// Policies

@@ -133,6 +133,7 @@ var byRule = map[string]string{
 	"Confirm":              "the requester",
 	"Withdraw":             "the requester",
 	"Review":               "whom the policy names",
+	"RunNow":               "approvers, and those who may set the windows of the cluster",
 	"BreakGlass":           "whom the policy names",
 	"ChangePassword":       "it takes the old one",
 	"StepUp":               "it takes the password",
