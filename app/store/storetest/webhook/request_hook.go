@@ -30,7 +30,7 @@ func (t *storeTest) requestHooks() {
 	}
 	// After a new secret, both sign for a while.
 	old := list[0].Secrets[0]
-	t.Hook("a", func(c *webhook.EndpointChange) { c.Secret = bytes.Repeat([]byte("n"), 32) })
+	t.Hook("a", func(c *webhook.EndpointChange) { c.Secret = bytes.Repeat([]byte("m"), 32) })
 	list, err = t.Store.RequestHooks(t.Ctx, kit.HookAdmin.Tenant, t.Clock.Now().Add(time.Minute))
 	t.Must(err)
 	if len(list[0].Secrets) != 2 || !bytes.Equal(list[0].Secrets[1], old) || bytes.Equal(list[0].Secrets[0], old) {
