@@ -28,7 +28,8 @@ const (
 )
 
 // NoticeKinds are those that hooks can choose from.
-var NoticeKinds = []NoticeKind{NoticeLease, NoticeIdle, NoticeApproval, NoticeBudget, NoticeAlarm, NoticeCluster, NoticeReady, NoticeFailed, NoticeLost, NoticeHealth, NoticeManualStep, NoticePool, NoticeHook, NoticeResource, NoticeAccount}
+var NoticeKinds = []NoticeKind{NoticeLease, NoticeIdle, NoticeApproval, NoticeBudget, NoticeAlarm, NoticeCluster, NoticeReady, NoticeFailed, NoticeLost,
+	NoticeHealth, NoticeManualStep, NoticePool, NoticeHook, NoticeResource, NoticeAccount}
 
 // OwnerNoticeKinds tell the owner of a cluster how it is; where a group owns it, the group is notified, too.
 var OwnerNoticeKinds = []NoticeKind{NoticeLease, NoticeIdle, NoticeReady, NoticeFailed, NoticeLost, NoticeHealth}

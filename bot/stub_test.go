@@ -12,6 +12,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/idle"
 	"muster/app/layout"
 	"muster/app/operation"
 	"muster/app/policy"
@@ -75,6 +76,14 @@ func (s *stub) Orphans(context.Context, app.Actor, bool) (fleet.OrphanReport, er
 
 func (s *stub) LeaseOutlook(context.Context, app.Actor, string) (operation.LeaseOutlook, error) {
 	return s.outlook, s.refuse
+}
+
+func (s *stub) ClusterIdle(_ context.Context, _ app.Actor, id string) (idle.View, error) {
+	return idle.View{Cluster: id, Name: id, State: "warned", Policy: &idle.PolicyView{}, MayKeep: true, KeepSeconds: 7200, Reasons: []string{}, ActAt: time.Unix(3600, 0)}, nil
+}
+
+func (s *stub) KeepCluster(_ context.Context, _ app.Actor, id string, by time.Duration) (idle.View, error) {
+	return idle.View{Cluster: id, Name: id, State: "in_use", MayKeep: true, KeepSeconds: 7200, Reasons: []string{}, KeptBy: "ada", KeptUntil: time.Unix(3600, 0).Add(by)}, nil
 }
 
 func (s *stub) ResumeOperation(_ context.Context, _ app.Actor, _ string, op int64) (cluster.View, error) {

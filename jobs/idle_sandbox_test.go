@@ -89,7 +89,8 @@ func TestIdleClustersAreFoundAndSleep(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := v.Nodes[0]
-	person, err := remote.Dial(t.Context(), remote.Target{Address: n.Address(app.AddressAccess), Port: n.SSHPort, User: n.SSHUser, HostKey: n.HostKey, PrivateKey: secrets.PrivateKey})
+	person, err := remote.Dial(t.Context(), remote.Target{Address: n.Address(app.AddressAccess), Port: n.SSHPort, User: n.SSHUser, HostKey: n.HostKey,
+		PrivateKey: secrets.PrivateKey})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,8 @@ func TestIdleClustersAreFoundAndSleep(t *testing.T) {
 		t.Errorf("kept until %s, and warned at %s", kept.KeptUntil, again.WarnAt)
 	}
 	// No longer kept, it sleeps, and what that saves is counted.
-	if err := e.store.ChangeIdle(t.Context(), idle.Change{Tenant: app.DefaultTenant, Cluster: v.ID, Who: e.admin, Now: time.Now(), Until: time.Now()}); err != nil {
+	if err := e.store.ChangeIdle(t.Context(), idle.Change{Tenant: app.DefaultTenant, Cluster: v.ID, Who: e.admin, Now: time.Now(),
+		Until: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	e.used(v.ID, "asleep", func(v idle.View) bool { return v.Status == string(app.ClusterAsleep) })

@@ -93,7 +93,8 @@ func TestRollBackKeepsTheFailedMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(p.Kept.Nodes(), []string{"n2"}) || slices.Contains(p.Deletes, "n2") || len(p.Deletes) != 2 || len(off.Deletes) != 3 || len(off.Kept.Machines) != 0 ||
+	if !slices.Equal(p.Kept.Nodes(), []string{"n2"}) || slices.Contains(p.Deletes, "n2") || len(p.Deletes) != 2 || len(off.Deletes) != 3 ||
+		len(off.Kept.Machines) != 0 ||
 		off.PlanHash == p.PlanHash || !slices.Equal(off.CanKeep, []string{"n2"}) {
 		t.Fatalf("the rollback is to keep %+v and delete %v; without keeping it is to delete %v", p.Kept, p.Deletes, off.Deletes)
 	}
@@ -105,7 +106,8 @@ func TestRollBackKeepsTheFailedMachine(t *testing.T) {
 	}
 	e.want(e.await(v.ID), app.ClusterDeleted)
 	k := e.oneKept()
-	if k.KeptFrom != v.ID || k.KeptNode != "n2" || k.MachineID != machine || !k.FromDeleted || k.KeptReason != "n2.confirm failed" || k.Isolation != quarantine.Unisolated {
+	if k.KeptFrom != v.ID || k.KeptNode != "n2" || k.MachineID != machine || !k.FromDeleted || k.KeptReason != "n2.confirm failed" ||
+		k.Isolation != quarantine.Unisolated {
 		t.Errorf("kept is %+v", k)
 	}
 	if e.machines() != 1 || e.reserved() != 1 {
@@ -189,7 +191,8 @@ func TestRepairKeepsTheReplacedMachine(t *testing.T) {
 	machine := v.Nodes[1].MachineID
 	m := appcluster.Update{Kind: app.OperationRepair, Nodes: []string{"n2"}, PartialOverride: template.PartialOverride{KeepFailed: "1h"}}
 	p, err := e.app.Operation.Updates.PreviewUpdate(t.Context(), e.admin, v.ID, m)
-	if err != nil || !slices.Equal(p.Plan.Keeps, []string{"n2"}) || !slices.ContainsFunc(p.Notes, func(s string) bool { return strings.HasPrefix(s, "Keeps 1 failed machine") }) {
+	if err != nil || !slices.Equal(p.Plan.Keeps, []string{"n2"}) || !slices.ContainsFunc(p.Notes,
+		func(s string) bool { return strings.HasPrefix(s, "Keeps 1 failed machine") }) {
 		t.Fatalf("the repair is to keep %v (%v), notes %q", p.Plan.Keeps, err, p.Notes)
 	}
 	v, _ = e.updated(v.ID, m)
@@ -292,7 +295,8 @@ func TestKeptMachinesAreBounded(t *testing.T) {
 	}
 	// The quota has room for no more than the cluster itself.
 	most := float64(quarantine.MostKept + 2)
-	if _, err := e.app.Policy.Quotas.SetQuota(t.Context(), e.admin, policy.Quota{Scope: policy.QuotaUser, Name: "ada", Limits: policy.Limits{Nodes: &most}}); err != nil {
+	if _, err := e.app.Policy.Quotas.SetQuota(t.Context(), e.admin, policy.Quota{Scope: policy.QuotaUser, Name: "ada",
+		Limits: policy.Limits{Nodes: &most}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.app.Operation.Updates.Update(t.Context(), e.admin, v.ID, m); app.CodeOf(err) != app.EQuota || !quarantine.Refused(err) {

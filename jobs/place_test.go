@@ -141,7 +141,8 @@ func TestPlacesAreTriedInOrder(t *testing.T) {
 	r.PlanHash = preview.PlanHash
 	first := p.ask(r)
 	got := p.settled(first)
-	if want := []string{"a no_capacity", "b no_capacity", "c no_capacity", "d used", "e ready"}; got.State != layout.PlacesDone || !slices.Equal(p.states(got), want) {
+	if want := []string{"a no_capacity", "b no_capacity", "c no_capacity", "d used", "e ready"}; got.State != layout.PlacesDone ||
+		!slices.Equal(p.states(got), want) {
 		t.Fatalf("%s: %v", got.State, p.states(got))
 	}
 	v := p.await(got.Current)
@@ -149,7 +150,8 @@ func TestPlacesAreTriedInOrder(t *testing.T) {
 	if v.Name != "web" || v.Provider != "d" || v.CostPerHour != 8 || !slices.Equal(p.left(), []string{"d 2"}) || p.reserved() != 2 {
 		t.Errorf("%s at %s for %v an hour; machines are left: %v, reserved %d", v.Name, v.Provider, v.CostPerHour, p.left(), p.reserved())
 	}
-	if words := strings.Join(got.Left(), "\n"); strings.Count(words, "no capacity at ") != 3 || !strings.Contains(got.Candidates[1].Reason, "there is no room in b") {
+	if words := strings.Join(got.Left(), "\n"); strings.Count(words, "no capacity at ") != 3 ||
+		!strings.Contains(got.Candidates[1].Reason, "there is no room in b") {
 		t.Errorf("it says %q and %q", words, got.Candidates[1].Reason)
 	}
 	for i, k := range got.Candidates[:3] {
@@ -159,7 +161,8 @@ func TestPlacesAreTriedInOrder(t *testing.T) {
 		}
 	}
 	// The stock is known by now, and shown.
-	if preview, err = p.app.Place.Preview(p.ctx, p.admin, p.request("", "a", "d")); err != nil || preview.Places[0].Stock.FullAt.IsZero() || preview.Places[1].Stock.CreatedAt.IsZero() ||
+	if preview, err = p.app.Place.Preview(p.ctx, p.admin, p.request("", "a", "d")); err != nil || preview.Places[0].Stock.FullAt.IsZero() ||
+		preview.Places[1].Stock.CreatedAt.IsZero() ||
 		!preview.Places[1].Stock.FullAt.IsZero() {
 		t.Errorf("the stock seen is %+v (%v)", preview.Places, err)
 	}
@@ -192,7 +195,8 @@ func TestPlacesEnd(t *testing.T) {
 	}
 	notices, err := p.store.Notices(p.ctx, app.DefaultTenant, 0, 100)
 	if err != nil || !slices.ContainsFunc(notices, func(n app.Notice) bool {
-		return n.Title == "Cluster web couldn't be created in any of 2 places." && strings.Contains(n.Text, "Tried b: no capacity at ") && strings.Contains(n.Text, " and a: no capacity at ")
+		return n.Title == "Cluster web couldn't be created in any of 2 places." && strings.Contains(n.Text, "Tried b: no capacity at ") &&
+			strings.Contains(n.Text, " and a: no capacity at ")
 	}) {
 		t.Errorf("the owner is notified of %+v (%v)", notices, err)
 	}

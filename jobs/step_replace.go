@@ -66,7 +66,8 @@ func (w *actions) replace(ctx context.Context, as *execution.Assignment, out fam
 	id := as.Node.MachineID
 	if as.KeepFailed && numberOf(as) == 1 && e.Reason != reasonGone && e.Reason != reasonDown {
 		return &app.Error{Code: app.ETransient, Reason: execution.ReasonKept,
-			Message: fmt.Sprintf("Machine %s didn't come up and is to be kept for inspection. Creating another (machine 2 of at most %d). %s", id, maxMachines, e.Message)}
+			Message: fmt.Sprintf("Machine %s didn't come up and is to be kept for inspection. Creating another (machine 2 of at most %d). %s", id, maxMachines,
+				e.Message)}
 	}
 	if err := w.delete(ctx, as, out, r); err != nil {
 		return fmt.Errorf("machine %s didn't come up and will be replaced: %w", id, err)

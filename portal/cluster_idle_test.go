@@ -44,7 +44,8 @@ func (k *fakeIdle) IdleWarnings(ctx context.Context, a app.Actor) ([]idle.View, 
 }
 
 func (k *fakeIdle) IdleSavings(context.Context, app.Actor, time.Time, time.Time) (idle.Savings, error) {
-	return idle.Savings{Hours: 3, Saved: 6, Currency: "USD", Lines: []idle.Saving{{Cluster: "web", Name: "<b>lake", PerHour: 2, From: time.Now().Add(-3 * time.Hour), Hours: 3, Saved: 6}}}, nil
+	return idle.Savings{Hours: 3, Saved: 6, Currency: "USD", Lines: []idle.Saving{{Cluster: "web", Name: "<b>lake", PerHour: 2,
+		From: time.Now().Add(-3 * time.Hour), Hours: 3, Saved: 6}}}, nil
 }
 
 func (k *fakeIdle) IdlePolicy(context.Context, app.Actor) (*template.IdlePolicy, error) {
@@ -78,7 +79,8 @@ func TestIdleClusterIsShownAndKept(t *testing.T) {
 	k.id = id
 	s.get("/clusters/"+id).reads(http.StatusOK, "Idle. It will go to sleep in", "Keep 2 h more")
 	s.get("/clusters").reads(http.StatusOK, "Idle. It will go to sleep in", "Keep or see details")
-	s.get("/clusters/"+id+"/idle").reads(http.StatusOK, "Use of lake", "No SSH connections", "Load below 0.1 per core", "30m later, the cluster goes to sleep.", "Turn off idle policy")
+	s.get("/clusters/"+id+"/idle").reads(http.StatusOK, "Use of lake", "No SSH connections", "Load below 0.1 per core",
+		"30m later, the cluster goes to sleep.", "Turn off idle policy")
 	if r := s.post("/clusters/"+id+"/keep", url.Values{"for": {"2h"}}); r.status != http.StatusSeeOther || k.kept != 2*time.Hour {
 		t.Errorf("keeping answers %d, and keeps for %s", r.status, k.kept)
 	}
@@ -96,11 +98,13 @@ func TestIdlePolicyIsSetOnThePage(t *testing.T) {
 	s := visit(t, func(c *Config) { c.UseCases = useCases(fakeOf(c), k) })
 	s.signIn("root")
 	s.get("/admin/idle").reads(http.StatusOK, "Idle clusters", "Save idle policy")
-	in := url.Values{"then": {"sleep"}, "no_ssh": {"yes"}, "ports": {"8080, 8443"}, "load": {"0.2"}, "after": {"3h"}, "grace": {"1h"}, "owner": {"turn_off"}, "max": {"8h"}}
+	in := url.Values{"then": {"sleep"}, "no_ssh": {"yes"}, "ports": {"8080, 8443"}, "load": {"0.2"}, "after": {"3h"}, "grace": {"1h"},
+		"owner": {"turn_off"}, "max": {"8h"}}
 	if r := s.post("/admin/idle", in); r.status != http.StatusSeeOther {
 		t.Fatalf("saving answers %d: %s", r.status, r.text())
 	}
-	if p := k.policy; p == nil || !p.If.NoSSH || p.If.LoadBelow != 0.2 || len(p.If.NoConnections) != 2 || p.After != 3*time.Hour || p.Grace != time.Hour || !p.MayTurnOff() {
+	if p := k.policy; p == nil || !p.If.NoSSH || p.If.LoadBelow != 0.2 || len(p.If.NoConnections) != 2 || p.After != 3*time.Hour || p.Grace != time.Hour ||
+		!p.MayTurnOff() {
 		t.Errorf("saved %+v", k.policy)
 	}
 	if got := s.get("/admin/idle").fields(); got.Get("ports") != "8080, 8443" || got.Get("after") != "3h" {

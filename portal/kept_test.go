@@ -52,7 +52,8 @@ func TestKeptMachinesAreShown(t *testing.T) {
 	ada.get("/kept-machines").reads(200, "No kept machines.")
 	keepMachine(t, o)
 	for _, page := range []string{"/kept-machines", "/clusters/web-1"} {
-		ada.get(page).reads(200, "web-n1-kept", "Was n1", "n1.app.install failed", "10.0.0.7", "muster cluster ssh web-n1-kept", "expires in 4 h", "Delete machine", "Not isolated")
+		ada.get(page).reads(200, "web-n1-kept", "Was n1", "n1.app.install failed", "10.0.0.7", "muster cluster ssh web-n1-kept", "expires in 4 h",
+			"Delete machine", "Not isolated")
 	}
 	own := ada.get("/clusters/web-n1-kept-1")
 	own.reads(200, "Kept for inspection.", "This machine was n1 of web-1", "Delete machine", "Extend by")

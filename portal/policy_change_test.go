@@ -39,7 +39,8 @@ func TestChangesByPoliciesAreShownInEveryPage(t *testing.T) {
 		t.Errorf("saved: %+v, %v", all, err)
 	}
 	preview := ada.post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"web"}, "name": {"x"}, "size": {"6"}, "services": {"web"}})
-	preview.reads(200, "Changes to your request", "Policy small-dev: size 6 → 4 Four are enough, not 6.", "Policy small-dev: lease no expiry → 4 h", "4 nodes", "Create cluster")
+	preview.reads(200, "Changes to your request", "Policy small-dev: size 6 → 4 Four are enough, not 6.", "Policy small-dev: lease no expiry → 4 h",
+		"4 nodes", "Create cluster")
 	made := ada.post("/clusters", preview.fields())
 	if made.status != http.StatusSeeOther || !strings.HasPrefix(made.header.Get("Location"), "/requests/") {
 		t.Fatalf("create: got %d: %s", made.status, made.text())

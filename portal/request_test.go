@@ -237,7 +237,8 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	}
 	page := wait("web")
 	a := ada.get(page)
-	a.reads(200, "web", "waiting", "Requested by ada", "0 of 1 from approvers", "Policies", "More than 3 are many.", "lease no expiry → 4 h", "6 nodes", "Withdraw request")
+	a.reads(200, "web", "waiting", "Requested by ada", "0 of 1 from approvers", "Policies", "More than 3 are many.", "lease no expiry → 4 h", "6 nodes",
+		"Withdraw request")
 	a.lacks("Your decision", "Emergency override")
 	bob.get("/requests").reads(200, "1 request is waiting for you", "web")
 	if n := bob.get("/clusters").text(); !strings.Contains(n, "Requests 1") {

@@ -117,13 +117,15 @@ func TestAccessToClusters(t *testing.T) {
 	t.Logf("%d decisions", decisions)
 
 	// The answer to the transfer shows the cluster; after that, the former owner can't see it.
-	if v, err := b.Services.Ownership.TransferCluster(ctx, ada, "web", "user"); err != nil || v.Owner != "user" || v.OwnerGroup != "" || v.Access != app.AccessNone {
+	if v, err := b.Services.Ownership.TransferCluster(ctx, ada, "web", "user"); err != nil || v.Owner != "user" || v.OwnerGroup != "" ||
+		v.Access != app.AccessNone {
 		t.Errorf("given away: %+v, %v", v.Cluster, err)
 	}
 	if _, err := b.Services.Cluster.Views.Cluster(ctx, ada, "web"); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("afterwards: %v", err)
 	}
-	if v, err := b.Services.Ownership.TransferCluster(ctx, b.Actor("user", app.RoleUser), "web", "group:ops"); err != nil || v.Owner != "user" || v.OwnerGroup != "ops" {
+	if v, err := b.Services.Ownership.TransferCluster(ctx, b.Actor("user", app.RoleUser), "web", "group:ops"); err != nil || v.Owner != "user" ||
+		v.OwnerGroup != "ops" {
 		t.Errorf("given to a group: %+v, %v", v.Cluster, err)
 	}
 	if v, err := b.Services.Cluster.Views.Cluster(ctx, member("ops", app.RoleUser), "web"); err != nil || v.Access != app.AccessOwner {

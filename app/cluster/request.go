@@ -32,7 +32,8 @@ const (
 )
 
 // RequestStatuses are all of them.
-var RequestStatuses = []RequestStatus{RequestWaiting, RequestOffered, RequestScheduled, RequestAccepted, RequestRefused, RequestDenied, RequestExpired, RequestWithdrawn}
+var RequestStatuses = []RequestStatus{RequestWaiting, RequestOffered, RequestScheduled, RequestAccepted, RequestRefused, RequestDenied, RequestExpired,
+	RequestWithdrawn}
 
 // Open reports whether it has not ended: someone still has to decide, or it waits for its window.
 func (s RequestStatus) Open() bool {

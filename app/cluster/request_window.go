@@ -23,7 +23,8 @@ func (r Request) checkScheduled(act RequestAct) error {
 		return nil
 	case RequestStart, RequestRunNow:
 		if r.Status != RequestScheduled {
-			return &app.Error{Code: app.EConflict, Reason: "not_scheduled", Message: fmt.Sprintf("Request %d isn't waiting for a maintenance window.", r.ID), Hint: "It needs " + r.approvers() + " first."}
+			return &app.Error{Code: app.EConflict, Reason: "not_scheduled", Message: fmt.Sprintf("Request %d isn't waiting for a maintenance window.", r.ID),
+				Hint: "It needs " + r.approvers() + " first."}
 		}
 		return nil
 	}
@@ -69,7 +70,8 @@ func (r *Request) schedule(m RequestMove) []app.Notice {
 // runNow lets it run before its window. Whether the actor may is up to the caller.
 func (r *Request) runNow(m RequestMove) (o RequestOutcome, err error) {
 	if utf8.RuneCountInString(m.Reason) < leastReason {
-		return o, &app.Error{Code: app.EInvalid, Field: "reason", Message: "A reason is required to run a change before its maintenance window.", Hint: "Say why it can't wait. The requester and the audit log see it."}
+		return o, &app.Error{Code: app.EInvalid, Field: "reason", Message: "A reason is required to run a change before its maintenance window.",
+			Hint: "Say why it can't wait. The requester and the audit log see it."}
 	}
 	if err := r.shown(m.PlanHash, r.Terms, true); err != nil {
 		return o, err

@@ -42,7 +42,8 @@ func (a *Service) MayRepeat(ctx context.Context, actor app.Actor, k app.KeptAnsw
 		return err
 	}
 	if len(k.Required) == 0 { // kept by a version that did not note it
-		return &app.Error{Code: app.EForbidden, Reason: "answer_kept", Message: "This request was carried out, but its response is no longer available.", Hint: "Check the result, such as the new cluster."}
+		return &app.Error{Code: app.EForbidden, Reason: "answer_kept", Message: "This request was carried out, but its response is no longer available.",
+			Hint: "Check the result, such as the new cluster."}
 	}
 	for _, x := range k.Required {
 		if err := a.mayRepeat(ctx, actor, x); err != nil {
@@ -70,11 +71,13 @@ func (a *Service) mayRepeat(ctx context.Context, actor app.Actor, x app.Allowanc
 // carried out asks by itself, and before an answer is given again, MayRepeat is to be asked.
 func (a *Service) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte) (*app.KeptAnswer, error) {
 	if n := len(k.Key); n == 0 || n > app.MaxIdempotencyKey {
-		return nil, &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "An idempotency key must have 1 to 255 characters.", Hint: "Use a random UUID."}
+		return nil, &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key",
+			Message: "An idempotency key must have 1 to 255 characters.", Hint: "Use a random UUID."}
 	}
 	for i := range len(k.Key) {
 		if c := k.Key[i]; c < 0x20 || c > 0x7e {
-			return nil, &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "An idempotency key must contain only printable ASCII characters.", Hint: "Use a random UUID."}
+			return nil, &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key",
+				Message: "An idempotency key must contain only printable ASCII characters.", Hint: "Use a random UUID."}
 		}
 	}
 	return a.Store.BeginOnce(ctx, k, fingerprint, a.Now())

@@ -126,7 +126,8 @@ func (a *Service) SetIdlePolicy(ctx context.Context, actor app.Actor, p *templat
 		}
 		switch {
 		case p.If.Script != "":
-			return &app.Error{Code: app.EInvalid, Field: "if.script", Message: "A tenant's idle policy can't have a script.", Hint: "Put the script in a template's idle policy."}
+			return &app.Error{Code: app.EInvalid, Field: "if.script", Message: "A tenant's idle policy can't have a script.",
+				Hint: "Put the script in a template's idle policy."}
 		case p.Then == template.IdleNothing:
 			p = nil
 		}

@@ -169,7 +169,8 @@ func warnNotice(c app.Cluster, s State, now time.Time) app.Notice {
 	}
 	n.Title = fmt.Sprintf("%s is idle and will %s in %s.", c.Name, ActionWords(s.Policy.Action()), humanize.Duration(s.ActAt.Sub(now)))
 	if s.Policy.Action() == template.IdleDelete {
-		n.Text += fmt.Sprintf(" At %s, Muster deletes the cluster's %s and all data on them, unless it's used before.", app.Moment(s.ActAt), humanize.Count(c.Size, "node"))
+		n.Text += fmt.Sprintf(" At %s, Muster deletes the cluster's %s and all data on them, unless it's used before.", app.Moment(s.ActAt),
+			humanize.Count(c.Size, "node"))
 	} else {
 		n.Text += fmt.Sprintf(" At %s, its machines are stopped, unless it's used before. You can wake it at any time.", app.Moment(s.ActAt))
 	}

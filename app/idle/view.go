@@ -208,7 +208,8 @@ func (a *Service) changing(ctx context.Context, actor app.Actor, act, id string)
 	}
 	s, err := a.Store.IdleState(ctx, c.Tenant, c.ID)
 	if err == nil && (s == nil || s.Policy.Then == template.IdleNothing) {
-		err = &app.Error{Code: app.EConflict, Message: fmt.Sprintf("Cluster %q has no idle policy.", c.Name), Hint: "It isn't put to sleep or deleted for being idle."}
+		err = &app.Error{Code: app.EConflict, Message: fmt.Sprintf("Cluster %q has no idle policy.", c.Name),
+			Hint: "It isn't put to sleep or deleted for being idle."}
 	}
 	return c, s, err
 }

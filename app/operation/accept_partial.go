@@ -95,7 +95,8 @@ type PartialJudgement struct {
 // PreviewAcceptPartial works out what accepting the machines that came of a create or a growth that failed; operation 0 is the
 // latest. EConflict, reason "partial_unacceptable", where that cannot be, saying what is missing. Keep says for how long failed machines are kept; "" leaves
 // that to the cluster's setting.
-func (a *Partials) PreviewAcceptPartial(ctx context.Context, actor app.Actor, cluster string, operation int64, keep template.KeepTime) (AcceptPartialPreview, error) {
+func (a *Partials) PreviewAcceptPartial(ctx context.Context, actor app.Actor, cluster string, operation int64,
+	keep template.KeepTime) (AcceptPartialPreview, error) {
 	if err := actor.Authorize("PreviewAcceptPartial"); err != nil {
 		return AcceptPartialPreview{}, err
 	}
@@ -122,7 +123,8 @@ func (a *Partials) PreviewAcceptPartial(ctx context.Context, actor app.Actor, cl
 
 // AcceptPartial accepts the machines that came; operation 0 is the latest. When planHash is set and the plan is another one by now, it is
 // EConflict and nothing happens. Of how, NoBackfill and KeepFailed count.
-func (a *Partials) AcceptPartial(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string, how template.PartialOverride) (appcluster.View, error) {
+func (a *Partials) AcceptPartial(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string,
+	how template.PartialOverride) (appcluster.View, error) {
 	if err := actor.Authorize("AcceptPartial"); err != nil {
 		return appcluster.View{}, err
 	}

@@ -63,7 +63,8 @@ func TestAChangedRequestIsWhatIsShownApprovedAndRun(t *testing.T) {
 	}
 	solves, asks.PlanHash = 0, v.PlanHash
 	r := b.Ask(ada, asks).Request
-	if solves != 1 || r.Status != cluster.RequestWaiting || r.Spec.Size != 8 || r.Terms.Layout.Size() != 3 || r.Terms.PlanHash != v.PlanHash || r.Facts.Nodes != 3 {
+	if solves != 1 || r.Status != cluster.RequestWaiting || r.Spec.Size != 8 || r.Terms.Layout.Size() != 3 || r.Terms.PlanHash != v.PlanHash ||
+		r.Facts.Nodes != 3 {
 		t.Fatalf("solved %d times, it is %+v", solves, r)
 	}
 	// The policy is gone by then; what was approved runs.
@@ -95,11 +96,13 @@ func TestAWebhookThatChangesItsMindChangesThePlan(t *testing.T) {
 		t.Errorf("the answer changed, and it is %v", err)
 	}
 	hooks.answer.Set.Size = 3
-	if got, err := b.Services.Cluster.Creates.Ask(t.Context(), ada, asks); err != nil || got.Cluster.Size != 3 || len(got.Cluster.Changes) != 1 || hooks.asked[2].DryRun {
+	if got, err := b.Services.Cluster.Creates.Ask(t.Context(), ada, asks); err != nil || got.Cluster.Size != 3 || len(got.Cluster.Changes) != 1 ||
+		hooks.asked[2].DryRun {
 		t.Errorf("%+v, %v", got.Cluster, err)
 	}
 	hooks.answer = policy.WebhookAnswer{Webhook: "cmdb", Refused: true, Reason: "No ticket."}
-	if _, err := b.Services.Cluster.Creates.Ask(t.Context(), ada, harness.Asks("no", 1, 0)); app.CodeOf(err) != app.EForbidden || app.AsError(err).Hint != "Denied by webhook cmdb. See request 2." {
+	if _, err := b.Services.Cluster.Creates.Ask(t.Context(), ada, harness.Asks("no", 1, 0)); app.CodeOf(err) != app.EForbidden ||
+		app.AsError(err).Hint != "Denied by webhook cmdb. See request 2." {
 		t.Errorf("%v", err)
 	}
 }
@@ -146,7 +149,8 @@ func TestResizesAreChangedButNeverTurnedRound(t *testing.T) {
 	}
 	// What policies can't change stays as it was asked for, and webhooks are asked.
 	hooks.answer.Set = policy.Values{Size: 9, Lease: 1}
-	if p, err := f.Services.Operation.Updates.PreviewUpdate(t.Context(), f.Who, "shop", cluster.Update{Kind: app.OperationRestart}); err != nil || p.Decision != nil || p.After.Nodes != 5 {
+	if p, err := f.Services.Operation.Updates.PreviewUpdate(t.Context(), f.Who, "shop", cluster.Update{Kind: app.OperationRestart}); err != nil ||
+		p.Decision != nil || p.After.Nodes != 5 {
 		t.Errorf("%+v, %v", p.Decision, err)
 	}
 }

@@ -94,7 +94,8 @@ func (a *RollBacks) PreviewRollBack(ctx context.Context, actor app.Actor, cluste
 
 // RollBack undoes what an operation that failed or was cancelled has done; operation 0 is the latest. When planHash is
 // set and the plan is another one by now, it is EConflict and nothing happens.
-func (a *RollBacks) RollBack(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string, keep template.KeepTime) (appcluster.View, error) {
+func (a *RollBacks) RollBack(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string,
+	keep template.KeepTime) (appcluster.View, error) {
 	if err := actor.Authorize("RollBack"); err != nil {
 		return appcluster.View{}, err
 	}
@@ -209,7 +210,8 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 }
 
 // keepFailed finds which machines the rollback deletes, and which of them are kept instead.
-func (a *RollBacks) keepFailed(ctx context.Context, c app.Cluster, o app.Operation, p *undo, nodes []app.Node, failed map[string]string, keep template.KeepTime) error {
+func (a *RollBacks) keepFailed(ctx context.Context, c app.Cluster, o app.Operation, p *undo, nodes []app.Node, failed map[string]string,
+	keep template.KeepTime) error {
 	recreated := map[string]bool{}
 	for _, s := range p.Plan.Steps {
 		if s.Action == app.ActionDelete {

@@ -123,7 +123,8 @@ func (a *Submitter) resizeAsked(ctx context.Context, actor app.Actor, c app.Clus
 }
 
 // evaluate works a change out, with what policies left of it, and has them and webhooks decide.
-func (a *Submitter) evaluate(ctx context.Context, actor app.Actor, v policy.Evaluation, work func(context.Context, policy.Fields) (*updateBuilder, error)) (d *updateBuilder, err error) {
+func (a *Submitter) evaluate(ctx context.Context, actor app.Actor, v policy.Evaluation, work func(context.Context, policy.Fields) (*updateBuilder,
+	error)) (d *updateBuilder, err error) {
 	if v.Policies, err = a.Store.Policies(ctx, actor.Tenant); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,8 @@ import (
 
 // windowChange is an update as maintenance windows see it.
 func (d *updateBuilder) windowChange(who string, approved bool) window.Change {
-	return window.Change{Tenant: d.Tenant, Cluster: d.ID, Kind: d.ask.Kind, Auto: who == app.HealthUser, Approved: approved, Harmless: harmless(d), Takes: d.preview.Duration}
+	return window.Change{Tenant: d.Tenant, Cluster: d.ID, Kind: d.ask.Kind, Auto: who == app.HealthUser, Approved: approved, Harmless: harmless(d),
+		Takes: d.preview.Duration}
 }
 
 // harmless reports whether an update disturbs nothing that runs, so that waiting for a window would only do harm: it brings an operation

@@ -146,7 +146,8 @@ func TestMissedWindow(t *testing.T) {
 	f.Clock.Move(toWeekend + 4*time.Hour)
 	f.look(f.Services, f.Server())
 	r = f.request(r.ID)
-	if r.Status != appcluster.RequestScheduled || r.Window.Text() != "Sat 10 Jan 2026, 02:00 to 06:00 (Europe/Berlin)" || r.Message != "Its maintenance window was missed." {
+	if r.Status != appcluster.RequestScheduled || r.Window.Text() != "Sat 10 Jan 2026, 02:00 to 06:00 (Europe/Berlin)" ||
+		r.Message != "Its maintenance window was missed." {
 		t.Fatalf("it is %+v for %v", r, r.Window)
 	}
 	if due, err := f.Store.RequestsDue(t.Context(), f.Clock.Now(), 10); err != nil || len(due) != 0 {
@@ -344,7 +345,8 @@ func TestRepairsWaitWhereTheyDisturb(t *testing.T) {
 		t.Fatalf("a repair of what runs is %+v, %v", a, err)
 	}
 	// Muster's own, of a node that is well by the time it starts, ends.
-	own, err := f.Services.Operation.Updates.Update(t.Context(), app.System(app.DefaultTenant, app.HealthUser), "shop", appcluster.Update{Kind: app.OperationRepair, Nodes: []string{"n3"}})
+	own, err := f.Services.Operation.Updates.Update(t.Context(), app.System(app.DefaultTenant, app.HealthUser), "shop",
+		appcluster.Update{Kind: app.OperationRepair, Nodes: []string{"n3"}})
 	if err != nil || own.Request == nil || own.Request.Status != appcluster.RequestScheduled {
 		t.Fatalf("an automatic repair of what runs is %+v, %v", own, err)
 	}
@@ -357,7 +359,8 @@ func TestRepairsWaitWhereTheyDisturb(t *testing.T) {
 
 func TestWellNodesAreNotRepairedLater(t *testing.T) {
 	f := windowed(t, weekend)
-	a, err := f.Services.Operation.Updates.Update(t.Context(), app.System(app.DefaultTenant, app.HealthUser), "shop", appcluster.Update{Kind: app.OperationRepair, Nodes: []string{"n3"}})
+	a, err := f.Services.Operation.Updates.Update(t.Context(), app.System(app.DefaultTenant, app.HealthUser), "shop",
+		appcluster.Update{Kind: app.OperationRepair, Nodes: []string{"n3"}})
 	if err != nil || a.Request == nil {
 		t.Fatalf("%+v, %v", a, err)
 	}

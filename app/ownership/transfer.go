@@ -66,7 +66,8 @@ func (a *Service) TransferCluster(ctx context.Context, actor app.Actor, id, to s
 		return cluster.View{}, err
 	}
 	if to = strings.TrimSpace(to); to == "" {
-		return cluster.View{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "A new owner is required.", Hint: "Name a user of your tenant, or a group such as group:ops."}
+		return cluster.View{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "A new owner is required.",
+			Hint: "Name a user of your tenant, or a group such as group:ops."}
 	}
 	if c.Status == app.ClusterDeleted {
 		return cluster.View{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
@@ -96,7 +97,8 @@ func (a *Service) TransferCluster(ctx context.Context, actor app.Actor, id, to s
 // Accepts reports whether a user can be given a cluster.
 func (t Transfer) Accepts(heir identity.User) error {
 	refuse := func(why string) error {
-		return &app.Error{Code: app.EConflict, Reason: "cannot_own", Field: "to", Message: fmt.Sprintf("%s can't own clusters: %s.", t.To, why), Hint: "Choose someone else."}
+		return &app.Error{Code: app.EConflict, Reason: "cannot_own", Field: "to", Message: fmt.Sprintf("%s can't own clusters: %s.", t.To, why),
+			Hint: "Choose someone else."}
 	}
 	switch {
 	case heir.Disabled():
@@ -120,7 +122,8 @@ func (t Transfer) Notices(c app.Cluster) (list []app.Notice) {
 		if user == t.Who.Name() {
 			return
 		}
-		list = append(list, app.Notice{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{user}, Title: title, Text: text, About: app.ClusterSubject(c.ID)})
+		list = append(list, app.Notice{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{user}, Title: title, Text: text,
+			About: app.ClusterSubject(c.ID)})
 	}
 	tell(t.To, fmt.Sprintf("%s transferred cluster %s to you.", t.Who.Name(), c.Name),
 		fmt.Sprintf("%s owned the cluster before. It now counts toward your quotas. People who already have its SSH key keep access.", t.From))

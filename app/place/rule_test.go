@@ -27,11 +27,14 @@ func TestPlacesOfARequest(t *testing.T) {
 		want     []layout.Place
 	}{
 		{"one place is none of several", &template.Template{}, "a", nil, nil},
-		{"each once, in their order", nil, "", []layout.Place{place("b", "", ""), place("a", "", ""), place("b", "", "")}, []layout.Place{place("b", "", ""), place("a", "", "")}},
-		{"what a place leaves out is the request's", nil, "a", []layout.Place{place("", "a-1", ""), place("b", "", "")}, []layout.Place{place("a", "a-1", ""), place("b", "", "")}},
+		{"each once, in their order", nil, "", []layout.Place{place("b", "", ""), place("a", "", ""), place("b", "", "")},
+			[]layout.Place{place("b", "", ""), place("a", "", "")}},
+		{"what a place leaves out is the request's", nil, "a", []layout.Place{place("", "a-1", ""), place("b", "", "")},
+			[]layout.Place{place("a", "a-1", ""), place("b", "", "")}},
 		{"a template's, where the request names none", named, "", nil, named.Places},
 		{"those of a template's that fit", named, "b", nil, []layout.Place{place("b", "b-1", "")}},
-		{"a place is narrowed down to the template's", named, "", []layout.Place{place("b", "", "big"), place("a", "", "")}, []layout.Place{place("b", "b-1", "big"), place("a", "", "small")}},
+		{"a place is narrowed down to the template's", named, "", []layout.Place{place("b", "", "big"), place("a", "", "")},
+			[]layout.Place{place("b", "b-1", "big"), place("a", "", "small")}},
 		{"what the template does not have is kept, to be refused", named, "", []layout.Place{place("c", "", "")}, []layout.Place{place("c", "", "")}},
 	} {
 		r := cluster.CreateRequest{Request: layout.Request{Provider: c.provider}, PlaceOptions: layout.PlaceOptions{Places: c.asked}}

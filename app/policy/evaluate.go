@@ -82,7 +82,8 @@ func Impossible(changes []Change, err error) error {
 	for _, c := range changes {
 		who = append(who, strings.TrimSuffix(c.Sentence(), "."))
 	}
-	return &app.Error{Code: app.EForbidden, Reason: "policy", Message: fmt.Sprintf("%s. The changed request isn't possible: %s", strings.Join(who, ". "), e.ForPeople()),
+	return &app.Error{Code: app.EForbidden, Reason: "policy", Message: fmt.Sprintf("%s. The changed request isn't possible: %s", strings.Join(who, ". "),
+		e.ForPeople()),
 		Hint: "Change the request so that it needs no change, or ask an admin to check the policy."}
 }
 
@@ -104,7 +105,8 @@ func (r *round) unstable(d Decision, solved Fields) Decision {
 	slices.Sort(who)
 	who = slices.Compact(who)
 	d.Outcome, d.Needs, d.Policy = OutcomeRefuse, nil, strings.Join(who, ", ")
-	d.Reason = fmt.Sprintf("%s would change the request again after its change: %s. An admin must make it stable, as min(nodes, 5) is.", humanize.And(sources(who)), humanize.And(what))
+	d.Reason = fmt.Sprintf("%s would change the request again after its change: %s. An admin must make it stable, as min(nodes, 5) is.",
+		humanize.And(sources(who)), humanize.And(what))
 	return d
 }
 

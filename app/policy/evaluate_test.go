@@ -43,7 +43,8 @@ func (w *world) solve(facts apppolicy.Input) func(context.Context, apppolicy.Fie
 }
 
 func requested(nodes int, hardware ...string) apppolicy.Input {
-	return apppolicy.Input{Tenant: "default", Kind: app.OperationCreate, Nodes: nodes, Hardware: hardware, Provider: "cloud", Lease: 24 * time.Hour, Unsolved: true}
+	return apppolicy.Input{Tenant: "default", Kind: app.OperationCreate, Nodes: nodes, Hardware: hardware, Provider: "cloud", Lease: 24 * time.Hour,
+		Unsolved: true}
 }
 
 func sets(name string, order int, when string, set apppolicy.Set) apppolicy.Policy {
@@ -90,11 +91,16 @@ func TestPoliciesChangeRequests(t *testing.T) {
 		says     string
 	}{
 		{name: "nothing", asked: requested(8), nodes: 8, hardware: "small", solves: 1},
-		{name: "a size that is small enough", asked: requested(4), policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)")}, nodes: 4, hardware: "small", solves: 1},
-		{name: "a size", asked: requested(8), policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)")}, changes: "a size 8 → 5", nodes: 5, hardware: "small", solves: 1},
-		{name: "two sizes", asked: requested(8), policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)"), size("b", 2, "min(nodes, 3)")}, changes: "a size 8 → 5; b size 5 → 3", nodes: 3, hardware: "small", solves: 1},
-		{name: "hardware", asked: requested(2, "large"), policies: []apppolicy.Policy{small}, changes: "small hardware large → small", nodes: 2, hardware: "small", solves: 1},
-		{name: "hardware that no one asked for", asked: requested(2), big: true, policies: []apppolicy.Policy{small}, changes: "small hardware any → small", nodes: 2, hardware: "small", solves: 1},
+		{name: "a size that is small enough", asked: requested(4), policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)")}, nodes: 4, hardware: "small",
+			solves: 1},
+		{name: "a size", asked: requested(8), policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)")}, changes: "a size 8 → 5", nodes: 5,
+			hardware: "small", solves: 1},
+		{name: "two sizes", asked: requested(8), policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)"), size("b", 2, "min(nodes, 3)")},
+			changes: "a size 8 → 5; b size 5 → 3", nodes: 3, hardware: "small", solves: 1},
+		{name: "hardware", asked: requested(2, "large"), policies: []apppolicy.Policy{small}, changes: "small hardware large → small", nodes: 2,
+			hardware: "small", solves: 1},
+		{name: "hardware that no one asked for", asked: requested(2), big: true, policies: []apppolicy.Policy{small}, changes: "small hardware any → small",
+			nodes: 2, hardware: "small", solves: 1},
 		{name: "allowed hardware", asked: requested(2, "medium"), policies: []apppolicy.Policy{sets("a", 1, "true", apppolicy.Set{Hardware: `["small", "medium"]`})}, nodes: 2, hardware: "medium", solves: 1},
 		{name: "hardware that is not allowed", asked: requested(2, "large"), policies: []apppolicy.Policy{sets("a", 1, "true", apppolicy.Set{Hardware: `["small", "medium"]`})}, changes: "a hardware large → small", nodes: 2, hardware: "small", solves: 1},
 		{name: "the solver's choice is allowed", asked: requested(2), policies: []apppolicy.Policy{sets("a", 1, "true", apppolicy.Set{Hardware: `["small", "medium"]`})}, nodes: 2, hardware: "small", solves: 1},
@@ -104,25 +110,43 @@ func TestPoliciesChangeRequests(t *testing.T) {
 		{name: "a provider", asked: requested(4), policies: []apppolicy.Policy{sets("a", 1, "true", apppolicy.Set{Provider: `nodes > 3 ? "cheap" : provider`})}, changes: "a provider cloud → cheap", nodes: 4, hardware: "small", solves: 1},
 		{name: "a lease", asked: requested(1), policies: []apppolicy.Policy{sets("a", 1, "true", apppolicy.Set{Lease: `min(lease, duration("8h"))`})}, changes: "a lease 1 d → 8 h", nodes: 1, hardware: "small", lease: 8 * time.Hour, solves: 1},
 		{name: "a lease that is longer than a cap", asked: requested(1), policies: []apppolicy.Policy{capped("a", 1, `duration("8h")`), sets("b", 2, "true", apppolicy.Set{Lease: `duration("48h")`})}, changes: "a lease 1 d → 8 h", nodes: 1, hardware: "small", lease: 8 * time.Hour, solves: 1},
-		{name: "a refusal before sees the request as it was", asked: requested(8), policies: []apppolicy.Policy{rule("a", 1, refuse, "nodes > 6"), size("b", 2, "min(nodes, 5)")}, outcome: apppolicy.OutcomeRefuse, nodes: 8, hardware: "small", solves: 1, says: "says a"},
-		{name: "a refusal after sees what is left", asked: requested(8), policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)"), rule("b", 2, refuse, "nodes > 6")}, changes: "a size 8 → 5", nodes: 5, hardware: "small", solves: 1},
-		{name: "a refusal by cost sees what is left", asked: requested(8, "large"), policies: []apppolicy.Policy{rule("a", 1, refuse, "cost_per_hour > 10"), small}, changes: "small hardware large → small", nodes: 8, hardware: "small", solves: 1},
-		{name: "an allowance before", asked: requested(8), policies: []apppolicy.Policy{rule("a", 1, allow, "true"), size("b", 2, "min(nodes, 5)")}, nodes: 8, hardware: "small", solves: 1},
-		{name: "an allowance by cost before", asked: requested(8), policies: []apppolicy.Policy{rule("a", 1, allow, "cost_per_hour < 20"), size("b", 2, "min(nodes, 5)")}, nodes: 8, hardware: "small", solves: 1},
-		{name: "an allowance by cost that does not apply", asked: requested(8, "large"), policies: []apppolicy.Policy{rule("a", 1, allow, "cost_per_hour < 20"), size("b", 2, "min(nodes, 5)")}, changes: "b size 8 → 5", nodes: 5, hardware: "large", solves: 2},
-		{name: "an allowance after", asked: requested(8), policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)"), rule("b", 2, allow, "true")}, changes: "a size 8 → 5", nodes: 5, hardware: "small", solves: 1},
-		{name: "an approval of what was asked for", asked: requested(8), policies: []apppolicy.Policy{rule("a", 1, approve, "nodes > 6"), size("b", 2, "min(nodes, 5)")}, outcome: apppolicy.OutcomeApprove, changes: "b size 8 → 5", nodes: 5, hardware: "small", solves: 1},
-		{name: "an approval of what is left", asked: requested(8), policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)"), rule("b", 2, approve, "nodes > 6")}, changes: "a size 8 → 5", nodes: 5, hardware: "small", solves: 1},
-		{name: "a change with approvals", asked: requested(8), policies: []apppolicy.Policy{approved}, outcome: apppolicy.OutcomeApprove, changes: "a size 8 → 5", nodes: 5, hardware: "small", solves: 1},
-		{name: "a change that never ends", asked: requested(8), policies: []apppolicy.Policy{size("a", 1, "nodes - 1")}, outcome: apppolicy.OutcomeRefuse, changes: "a size 8 → 5", nodes: 6, hardware: "small", solves: 2, says: "Policy a would change the request again after its change: size 6 → 5."},
-		{name: "two that do not agree", asked: requested(4), policies: []apppolicy.Policy{sets("a", 1, "nodes < 6", apppolicy.Set{Size: "7"}), sets("b", 2, "cost_per_hour > 6", apppolicy.Set{Size: "3"})}, outcome: apppolicy.OutcomeRefuse, changes: "a size 4 → 7; b size 7 → 3", nodes: 3, hardware: "small", solves: 2, says: "Policy a would change"},
-		{name: "a size of nothing", asked: requested(4), policies: []apppolicy.Policy{size("a", 1, "nodes - 4")}, outcome: apppolicy.OutcomeRefuse, nodes: 4, hardware: "small", solves: 1, says: "set.size must be positive"},
-		{name: "no hardware at all", asked: requested(4), policies: []apppolicy.Policy{sets("a", 1, "true", apppolicy.Set{Hardware: "groups"})}, outcome: apppolicy.OutcomeRefuse, nodes: 4, hardware: "small", solves: 1, says: "set.hardware is an empty list"},
+		{name: "a refusal before sees the request as it was", asked: requested(8), policies: []apppolicy.Policy{rule("a", 1, refuse, "nodes > 6"),
+			size("b", 2, "min(nodes, 5)")}, outcome: apppolicy.OutcomeRefuse, nodes: 8, hardware: "small", solves: 1, says: "says a"},
+		{name: "a refusal after sees what is left", asked: requested(8), policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)"),
+			rule("b", 2, refuse, "nodes > 6")}, changes: "a size 8 → 5", nodes: 5, hardware: "small", solves: 1},
+		{name: "a refusal by cost sees what is left", asked: requested(8, "large"), policies: []apppolicy.Policy{rule("a", 1, refuse, "cost_per_hour > 10"),
+			small}, changes: "small hardware large → small", nodes: 8, hardware: "small", solves: 1},
+		{name: "an allowance before", asked: requested(8), policies: []apppolicy.Policy{rule("a", 1, allow, "true"), size("b", 2, "min(nodes, 5)")}, nodes: 8,
+			hardware: "small", solves: 1},
+		{name: "an allowance by cost before", asked: requested(8), policies: []apppolicy.Policy{rule("a", 1, allow, "cost_per_hour < 20"),
+			size("b", 2, "min(nodes, 5)")}, nodes: 8, hardware: "small", solves: 1},
+		{name: "an allowance by cost that does not apply", asked: requested(8, "large"), policies: []apppolicy.Policy{rule("a", 1, allow,
+			"cost_per_hour < 20"), size("b", 2, "min(nodes, 5)")}, changes: "b size 8 → 5", nodes: 5, hardware: "large", solves: 2},
+		{name: "an allowance after", asked: requested(8), policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)"), rule("b", 2, allow, "true")},
+			changes: "a size 8 → 5", nodes: 5, hardware: "small", solves: 1},
+		{name: "an approval of what was asked for", asked: requested(8), policies: []apppolicy.Policy{rule("a", 1, approve, "nodes > 6"),
+			size("b", 2, "min(nodes, 5)")}, outcome: apppolicy.OutcomeApprove, changes: "b size 8 → 5", nodes: 5, hardware: "small", solves: 1},
+		{name: "an approval of what is left", asked: requested(8), policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)"),
+			rule("b", 2, approve, "nodes > 6")}, changes: "a size 8 → 5", nodes: 5, hardware: "small", solves: 1},
+		{name: "a change with approvals", asked: requested(8), policies: []apppolicy.Policy{approved}, outcome: apppolicy.OutcomeApprove,
+			changes: "a size 8 → 5", nodes: 5, hardware: "small", solves: 1},
+		{name: "a change that never ends", asked: requested(8), policies: []apppolicy.Policy{size("a", 1, "nodes - 1")}, outcome: apppolicy.OutcomeRefuse,
+			changes: "a size 8 → 5", nodes: 6, hardware: "small", solves: 2, says: "Policy a would change the request again after its change: size 6 → 5."},
+		{name: "two that do not agree", asked: requested(4), policies: []apppolicy.Policy{sets("a", 1, "nodes < 6", apppolicy.Set{Size: "7"}),
+			sets("b", 2, "cost_per_hour > 6", apppolicy.Set{Size: "3"})}, outcome: apppolicy.OutcomeRefuse, changes: "a size 4 → 7; b size 7 → 3", nodes: 3, hardware: "small", solves: 2, says: "Policy a would change"},
+		{name: "a size of nothing", asked: requested(4), policies: []apppolicy.Policy{size("a", 1, "nodes - 4")}, outcome: apppolicy.OutcomeRefuse, nodes: 4,
+			hardware: "small", solves: 1, says: "set.size must be positive"},
+		{name: "no hardware at all", asked: requested(4), policies: []apppolicy.Policy{sets("a", 1, "true", apppolicy.Set{Hardware: "groups"})},
+			outcome: apppolicy.OutcomeRefuse, nodes: 4, hardware: "small", solves: 1, says: "set.hardware is an empty list"},
 		{name: "a webhook that allows", asked: requested(8), hooks: hooks{{Webhook: "cmdb"}}, nodes: 8, hardware: "small", solves: 1},
-		{name: "a webhook that refuses", asked: requested(8), hooks: hooks{{Webhook: "cmdb", Refused: true, Reason: "No."}}, policies: []apppolicy.Policy{rule("a", 1, allow, "true")}, outcome: apppolicy.OutcomeRefuse, nodes: 8, hardware: "small", solves: 1, says: "No."},
-		{name: "a webhook that changes", asked: requested(8), hooks: hooks{{Webhook: "cmdb", Set: apppolicy.Values{Size: 6, Hardware: []string{"medium"}, Lease: time.Hour}}}, changes: "webhook cmdb size 8 → 6; webhook cmdb hardware small → medium; webhook cmdb lease 1 d → 1 h", nodes: 6, hardware: "medium", lease: time.Hour, solves: 2},
-		{name: "a webhook never goes beyond a cap", asked: requested(4), hooks: hooks{{Webhook: "cmdb", Set: apppolicy.Values{Size: 9}}}, policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)")}, changes: "webhook cmdb size 4 → 9; a size 9 → 5", nodes: 5, hardware: "small", solves: 2},
-		{name: "a webhook with approvals", asked: requested(4), hooks: hooks{{Webhook: "cmdb", Approval: &apppolicy.Approval{Count: 1, Group: "ops"}}}, outcome: apppolicy.OutcomeApprove, nodes: 4, hardware: "small", solves: 1},
+		{name: "a webhook that refuses", asked: requested(8), hooks: hooks{{Webhook: "cmdb", Refused: true, Reason: "No."}},
+			policies: []apppolicy.Policy{rule("a", 1, allow, "true")}, outcome: apppolicy.OutcomeRefuse, nodes: 8, hardware: "small", solves: 1, says: "No."},
+		{name: "a webhook that changes", asked: requested(8), hooks: hooks{{Webhook: "cmdb", Set: apppolicy.Values{Size: 6, Hardware: []string{"medium"},
+			Lease: time.Hour}}}, changes: "webhook cmdb size 8 → 6; webhook cmdb hardware small → medium; webhook cmdb lease 1 d → 1 h", nodes: 6, hardware: "medium", lease: time.Hour, solves: 2},
+		{name: "a webhook never goes beyond a cap", asked: requested(4), hooks: hooks{{Webhook: "cmdb", Set: apppolicy.Values{Size: 9}}},
+			policies: []apppolicy.Policy{size("a", 1, "min(nodes, 5)")}, changes: "webhook cmdb size 4 → 9; a size 9 → 5", nodes: 5, hardware: "small", solves: 2},
+		{name: "a webhook with approvals", asked: requested(4), hooks: hooks{{Webhook: "cmdb", Approval: &apppolicy.Approval{Count: 1, Group: "ops"}}},
+			outcome: apppolicy.OutcomeApprove, nodes: 4, hardware: "small", solves: 1},
 		{name: "a webhook that did not answer", asked: requested(4), hooks: hooks{{Webhook: "cmdb", Ignored: "Ignored."}}, nodes: 4, hardware: "small", solves: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -138,8 +162,10 @@ func TestPoliciesChangeRequests(t *testing.T) {
 			if c.lease == 0 {
 				c.lease = 24 * time.Hour
 			}
-			if d.Outcome != c.outcome || changesText(d) != c.changes || facts.Nodes != c.nodes || facts.Hardware[0] != c.hardware || d.Lease != c.lease || w.solves != c.solves || !strings.Contains(d.Reason, c.says) {
-				t.Errorf("%s (%s), changes %q, %d nodes of %v, lease %s, solved %d times", d.Outcome, d.Reason, changesText(d), facts.Nodes, facts.Hardware, d.Lease, w.solves)
+			if d.Outcome != c.outcome || changesText(d) != c.changes || facts.Nodes != c.nodes || facts.Hardware[0] != c.hardware || d.Lease != c.lease ||
+				w.solves != c.solves || !strings.Contains(d.Reason, c.says) {
+				t.Errorf("%s (%s), changes %q, %d nodes of %v, lease %s, solved %d times", d.Outcome, d.Reason, changesText(d), facts.Nodes, facts.Hardware,
+					d.Lease, w.solves)
 			}
 		})
 	}
@@ -180,7 +206,8 @@ func TestAnImpossibleChangeNamesItsPolicy(t *testing.T) {
 		}
 	}
 	f := requested(4, "huge")
-	if _, _, err := apppolicy.New(apppolicy.Config{Policies: cel.New()}).Evaluate(t.Context(), apppolicy.Evaluation{Facts: f, Solve: w.solve(f)}); app.CodeOf(err) != app.EInvalid {
+	if _, _, err := apppolicy.New(apppolicy.Config{Policies: cel.New()}).Evaluate(t.Context(),
+		apppolicy.Evaluation{Facts: f, Solve: w.solve(f)}); app.CodeOf(err) != app.EInvalid {
 		t.Errorf("without a policy: %v", err)
 	}
 }
@@ -206,7 +233,8 @@ func TestChangesAreBoundedAndDeterministic(t *testing.T) {
 		f := requested(1+r.IntN(9), [][]string{nil, {"small"}, {"large"}}[r.IntN(3)]...)
 		evaluate := func() (apppolicy.Decision, apppolicy.Input, *world) {
 			w := &world{big: seed%2 == 0}
-			d, facts, err := apppolicy.New(apppolicy.Config{Policies: engine, Webhooks: &answers}).Evaluate(t.Context(), apppolicy.Evaluation{Policies: policies, Facts: f, Solve: w.solve(f)})
+			d, facts, err := apppolicy.New(apppolicy.Config{Policies: engine, Webhooks: &answers}).Evaluate(t.Context(),
+				apppolicy.Evaluation{Policies: policies, Facts: f, Solve: w.solve(f)})
 			if err != nil {
 				t.Fatal(err)
 			}

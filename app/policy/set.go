@@ -45,7 +45,8 @@ func (s *Set) layouts() bool {
 func (s *Set) check() error {
 	for _, f := range s.Fields() {
 		if *f.Text = strings.TrimSpace(*f.Text); len(*f.Text) > MaxExpression {
-			return &app.Error{Code: app.EInvalid, Field: "set." + string(f.Field), Message: "An expression must be at most 2,000 bytes.", Hint: "Split it into two policies."}
+			return &app.Error{Code: app.EInvalid, Field: "set." + string(f.Field), Message: "An expression must be at most 2,000 bytes.",
+				Hint: "Split it into two policies."}
 		}
 	}
 	return nil

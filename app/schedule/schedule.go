@@ -71,7 +71,8 @@ func (s Schedule) location() (*time.Location, error) { return Location(s.Zone) }
 func Location(name string) (*time.Location, error) {
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" || len(name) > 64 {
-		return time.UTC, &app.Error{Code: app.EInvalid, Field: "zone", Message: fmt.Sprintf("Unknown time zone %.64q.", name), Hint: "Use a name such as Europe/Berlin or America/New_York. Empty means UTC."}
+		return time.UTC, &app.Error{Code: app.EInvalid, Field: "zone", Message: fmt.Sprintf("Unknown time zone %.64q.", name),
+			Hint: "Use a name such as Europe/Berlin or America/New_York. Empty means UTC."}
 	}
 	return zone, nil
 }

@@ -9,7 +9,8 @@ import (
 )
 
 func TestKeepTime(t *testing.T) {
-	for text, want := range map[template.KeepTime]time.Duration{"": 0, "off": 0, "15m": 15 * time.Minute, "4h": 4 * time.Hour, "3d": 72 * time.Hour, "1d12h": 36 * time.Hour} {
+	for text, want := range map[template.KeepTime]time.Duration{"": 0, "off": 0, "15m": 15 * time.Minute, "4h": 4 * time.Hour, "3d": 72 * time.Hour,
+		"1d12h": 36 * time.Hour} {
 		if err := text.Check(); err != nil || text.For() != want {
 			t.Errorf("%q: %v, %v", text, text.For(), err)
 		}

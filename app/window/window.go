@@ -143,7 +143,8 @@ func (s Settings) Check(now time.Time) error {
 	}
 	for _, r := range s.AppliesTo {
 		if !slices.Contains(Reasons, r) {
-			return &app.Error{Code: app.EInvalid, Field: "applies_to", Message: fmt.Sprintf("Unknown kind of change %.40q.", string(r)), Hint: "Use " + humanize.Or(texts(Reasons)) + "."}
+			return &app.Error{Code: app.EInvalid, Field: "applies_to", Message: fmt.Sprintf("Unknown kind of change %.40q.", string(r)),
+				Hint: "Use " + humanize.Or(texts(Reasons)) + "."}
 		}
 	}
 	if s.Overrun != "" && s.Overrun != OverrunAllow && s.Overrun != OverrunWait {
@@ -164,9 +165,11 @@ func (w Window) check(at string, now time.Time) error {
 	length, err := w.length()
 	switch {
 	case err != nil || length <= 0:
-		return &app.Error{Code: app.EInvalid, Field: at + "length", Message: fmt.Sprintf("Invalid length %.40q.", w.Length), Hint: "Use a form such as 90m, 4h or 1d."}
+		return &app.Error{Code: app.EInvalid, Field: at + "length", Message: fmt.Sprintf("Invalid length %.40q.", w.Length),
+			Hint: "Use a form such as 90m, 4h or 1d."}
 	case length < shortest || length > longest:
-		return &app.Error{Code: app.EInvalid, Field: at + "length", Message: fmt.Sprintf("The length %s isn't supported.", humanize.Duration(length)), Hint: "Choose 10 min to 7 days."}
+		return &app.Error{Code: app.EInvalid, Field: at + "length", Message: fmt.Sprintf("The length %s isn't supported.", humanize.Duration(length)),
+			Hint: "Choose 10 min to 7 days."}
 	}
 	if strings.TrimSpace(w.Start) == "" {
 		return &app.Error{Code: app.EInvalid, Field: at + "start", Message: "The start is missing.", Hint: startHint}

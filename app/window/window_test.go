@@ -39,8 +39,10 @@ func TestOpenings(t *testing.T) {
 		{"crontab: the first of the month", []Window{berlin("0 1 1 * *", "2h")}, "2026-11-27 12:00", "Tue 1 Dec 2026, 01:00 to 03:00 (Europe/Berlin)"},
 		{"over midnight", []Window{berlin("Sat 22:00", "8h")}, "2026-11-27 12:00", "Sat 28 Nov 2026, 22:00 to Sun 29 Nov 06:00 (Europe/Berlin)"},
 		{"UTC where no zone is set", []Window{{Start: "Sat 02:00", Length: "4h"}}, "2026-11-27 12:00", "Sat 28 Nov 2026, 02:00 to 06:00 (UTC)"},
-		{"the soonest of several", []Window{berlin("Sun 02:00", "4h"), berlin("Sat 02:00", "4h")}, "2026-11-27 12:00", "Sat 28 Nov 2026, 02:00 to 06:00 (Europe/Berlin)"},
-		{"two without a gap are one", []Window{berlin("Sat 00:00", "1d"), berlin("Sun 00:00", "6h")}, "2026-11-27 12:00", "Sat 28 Nov 2026, 00:00 to Sun 29 Nov 06:00 (Europe/Berlin)"},
+		{"the soonest of several", []Window{berlin("Sun 02:00", "4h"), berlin("Sat 02:00", "4h")}, "2026-11-27 12:00",
+			"Sat 28 Nov 2026, 02:00 to 06:00 (Europe/Berlin)"},
+		{"two without a gap are one", []Window{berlin("Sat 00:00", "1d"), berlin("Sun 00:00", "6h")}, "2026-11-27 12:00",
+			"Sat 28 Nov 2026, 00:00 to Sun 29 Nov 06:00 (Europe/Berlin)"},
 		// On 28 March 2027, 02:00 becomes 03:00: the window begins then, and lasts as long as ever.
 		{"in the hour that is left out", []Window{berlin("Sun 02:00", "4h")}, "2027-03-27 12:00", "Sun 28 Mar 2027, 03:00 to 07:00 (Europe/Berlin)"},
 		{"in the middle of it", []Window{berlin("Sun 02:30", "1h")}, "2027-03-27 12:00", "Sun 28 Mar 2027, 03:30 to 04:30 (Europe/Berlin)"},
@@ -109,9 +111,12 @@ func TestWhatWaits(t *testing.T) {
 		{"a growth that needs approval", weekly, Change{Kind: app.OperationResize, Approved: true}, friday, true, false, "Once approved, this change waits"},
 		{"a sleep that needs approval", everything, Change{Kind: app.OperationSleep, Approved: true}, friday, false, false, ""},
 		{"a comparison that needs approval", everything, Change{Kind: app.OperationCompare, Approved: true}, friday, false, false, ""},
-		{"what takes longer than the window", weekly, Change{Kind: app.OperationUpgrade, Takes: 5 * time.Hour}, friday, true, true, "expected to take 5 h, so it can run past the end"},
-		{"what takes longer than what is left", weekly, Change{Kind: app.OperationUpgrade, Takes: 3*time.Hour + time.Minute}, saturday, false, true, "run past the end"},
-		{"what takes longer than what is left, and may not", strict, Change{Kind: app.OperationUpgrade, Takes: 3*time.Hour + time.Minute}, saturday, true, false, "Sat 5 Dec 2026"},
+		{"what takes longer than the window", weekly, Change{Kind: app.OperationUpgrade, Takes: 5 * time.Hour}, friday, true, true,
+			"expected to take 5 h, so it can run past the end"},
+		{"what takes longer than what is left", weekly, Change{Kind: app.OperationUpgrade, Takes: 3*time.Hour + time.Minute}, saturday, false, true,
+			"run past the end"},
+		{"what takes longer than what is left, and may not", strict, Change{Kind: app.OperationUpgrade, Takes: 3*time.Hour + time.Minute}, saturday, true,
+			false, "Sat 5 Dec 2026"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, err := c.s.Decide(c.change, c.now)

@@ -42,7 +42,8 @@ func named(name string) webhook.RequestHook {
 }
 
 func question(nodes int, dry bool) policy.WebhookQuestion {
-	return policy.WebhookQuestion{DryRun: dry, Facts: policy.Input{Tenant: "default", User: "ada", Kind: app.OperationCreate, Nodes: nodes, Hardware: []string{"small"}, Now: time.Now()}}
+	return policy.WebhookQuestion{DryRun: dry, Facts: policy.Input{Tenant: "default", User: "ada", Kind: app.OperationCreate, Nodes: nodes,
+		Hardware: []string{"small"}, Now: time.Now()}}
 }
 
 func says(status int, body string) func(http.ResponseWriter, *http.Request, got) {
@@ -90,7 +91,8 @@ func TestWhatWebhooksAnswerAboutRequests(t *testing.T) {
 				t.Fatal(answers, err)
 			}
 			if c.why != "" {
-				if !answers[0].Refused || !strings.Contains(answers[0].Reason, "couldn't be asked, so the request is refused: ") || !strings.Contains(answers[0].Reason, c.why) || strings.Contains(answers[0].Reason, "127.0.0.1") {
+				if !answers[0].Refused || !strings.Contains(answers[0].Reason, "couldn't be asked, so the request is refused: ") ||
+					!strings.Contains(answers[0].Reason, c.why) || strings.Contains(answers[0].Reason, "127.0.0.1") {
 					t.Errorf("it is %+v", answers[0])
 				}
 				if answers[1].Refused || !strings.HasPrefix(answers[1].Ignored, "Ignored, because ") || !strings.Contains(answers[1].Ignored, c.why) {

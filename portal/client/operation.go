@@ -64,7 +64,8 @@ func (c *Operations) AcceptPartialPreview(ctx context.Context, id string, keep t
 }
 
 // AcceptPartial accepts a partial result, as previewed.
-func (c *Operations) AcceptPartial(ctx context.Context, id string, p appoperation.AcceptPartialPreview, how template.PartialOverride) (v cluster.View, err error) {
+func (c *Operations) AcceptPartial(ctx context.Context, id string, p appoperation.AcceptPartialPreview, how template.PartialOverride) (v cluster.View,
+	err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "operations", fmt.Sprint(p.Operation.ID), "accept-partial"), nil,
 		map[string]any{"plan_hash": p.PlanHash, "no_backfill": how.NoBackfill, "keep_failed": how.KeepFailed}, &v)
 	return v, err

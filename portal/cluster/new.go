@@ -195,7 +195,8 @@ func (n *Form) options(in url.Values) {
 	v.Visibilities, v.Groups = visibilityChoices(v.Visibility), groupChoices(n.groups, v.Group)
 	n.labels(in, typed, said)
 	n.parameters(in, typed, said)
-	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.MinAvailable != "" || v.KeepFailed != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || v.Description != "" || v.Labels != "" && !v.needsLabels() || len(v.Also)+len(v.AlsoKinds) > 0 ||
+	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.MinAvailable != "" ||
+		v.KeepFailed != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || v.Description != "" || v.Labels != "" && !v.needsLabels() || len(v.Also)+len(v.AlsoKinds) > 0 ||
 		!SameNames(v.Services, t.Defaults.Services))
 }
 
@@ -471,7 +472,8 @@ func (n *Form) link(r *layout.Request) string {
 }
 
 // fields are the fields of the form that can have an error.
-var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "keep_failed", "visibility", "group",
+var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available",
+	"keep_failed", "visibility", "group",
 	"description", "labels", "places", "place_order"}
 
 func fieldOf(e *app.Error) string {

@@ -152,7 +152,8 @@ func (p *Service) savePolicy(w http.ResponseWriter, r *http.Request, a app.Actor
 		return err
 	}
 	get := func(field string) string { return strings.TrimSpace(r.PostForm.Get(field)) }
-	f := PolicyForm{NoSSH: get("no_ssh") != "", Then: get("then"), After: get("after"), Grace: get("grace"), Load: get("load"), Ports: get("ports"), GPU: get("gpu"),
+	f := PolicyForm{NoSSH: get("no_ssh") != "", Then: get("then"), After: get("after"), Grace: get("grace"), Load: get("load"), Ports: get("ports"),
+		GPU:   get("gpu"),
 		Owner: get("owner"), Max: get("max")}
 	d, err := f.read()
 	if err == nil {

@@ -220,7 +220,8 @@ func (s RequestShow) bad(acts ...string) page.Complaint {
 
 // elsewhere is the error of a form that is no longer on the page.
 func (s RequestShow) elsewhere() string {
-	shown := map[string]bool{"approve": s.Review, "deny": s.Review, "conditions": s.Review, "confirm": s.Confirm, "withdraw": s.Withdraw, "run_now": s.RunNow, "break_glass": s.Break}
+	shown := map[string]bool{"approve": s.Review, "deny": s.Review, "conditions": s.Review, "confirm": s.Confirm, "withdraw": s.Withdraw,
+		"run_now": s.RunNow, "break_glass": s.Break}
 	if s.Form.Message == "" || shown[s.Form.Act] {
 		return ""
 	}

@@ -28,6 +28,7 @@ func (c *checker) idle(e *form.Entry, t *template.Template) {
 	}
 	if h := t.Health; h != nil && t.Idle.Measures() && h.Every() > t.Idle.After/2 {
 		path := []any{"idle", "after"}
-		c.report(e, rule(e), path, "lower health.interval, or raise idle.after", "%s must be at least twice health.interval, %s", e.Spell(path), humanize.DurationField(h.Every()))
+		c.report(e, rule(e), path, "lower health.interval, or raise idle.after", "%s must be at least twice health.interval, %s", e.Spell(path),
+			humanize.DurationField(h.Every()))
 	}
 }

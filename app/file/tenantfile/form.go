@@ -92,7 +92,8 @@ func formOfPolicy(p policy.Policy) policyForm {
 }
 
 func (f policyForm) policy(name string) policy.Policy {
-	p := policy.Policy{Name: name, About: f.About, Order: f.Order, Enabled: !f.Disabled, When: f.When, Effect: f.Effect, Reason: f.Reason, LeaseCap: f.LeaseCap, Set: f.Set}
+	p := policy.Policy{Name: name, About: f.About, Order: f.Order, Enabled: !f.Disabled, When: f.When, Effect: f.Effect, Reason: f.Reason,
+		LeaseCap: f.LeaseCap, Set: f.Set}
 	if a := f.Approval; a != nil {
 		p.Approval = &policy.Approval{Count: a.Count, Group: a.Group, Role: a.Role, High: a.High, ExpireAfter: time.Duration(a.ExpireAfter), RemindAfter: time.Duration(a.RemindAfter),
 			EscalateAfter: time.Duration(a.EscalateAfter), EscalateTo: a.EscalateTo, BreakGlass: a.BreakGlass}

@@ -292,7 +292,8 @@ func (e *Engine) compiled(field, text string, want kind) (compiled, error) {
 	}
 	var wrong *fault
 	if errors.As(c.err, &wrong) {
-		return compiled{}, &app.Error{Code: app.EInvalid, Reason: "cel", Field: field, Message: fmt.Sprintf("%s, line %d, column %d: %s", field, wrong.line, wrong.column, wrong.message),
+		return compiled{}, &app.Error{Code: app.EInvalid, Reason: "cel", Field: field, Message: fmt.Sprintf("%s, line %d, column %d: %s", field, wrong.line,
+			wrong.column, wrong.message),
 			Hint: wrong.hint}
 	}
 	return c, c.err
@@ -312,7 +313,8 @@ func (e *Engine) build(text string, want kind) (p cel.Program, reads []string, e
 		return nil, nil, explain(issues, e.words)
 	}
 	if !want.takes(tree.OutputType()) {
-		return nil, nil, &fault{line: 1, column: 1, message: fmt.Sprintf("the result must be %s, not %s", want.words(), typeWords(tree.OutputType())), hint: want.example()}
+		return nil, nil, &fault{line: 1, column: 1, message: fmt.Sprintf("the result must be %s, not %s", want.words(), typeWords(tree.OutputType())),
+			hint: want.example()}
 	}
 	p, err = e.env.Program(tree, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(everyLoop), cel.EvalOptions(cel.OptOptimize))
 	if err != nil {

@@ -231,7 +231,8 @@ func (s *Store) ChangeIdle(ctx context.Context, ch idle.Change) error {
 		case is == nil:
 			return &app.Error{Code: app.EConflict, Message: fmt.Sprintf("Cluster %q has no idle policy.", c.Name)}
 		case c.Status != app.ClusterActive && !ch.Until.IsZero():
-			return &app.Error{Code: app.EConflict, Reason: "cluster_" + string(c.Status), Message: fmt.Sprintf("Cluster %q is %s, so it can't be kept.", c.Name, c.StatusWord(nil)),
+			return &app.Error{Code: app.EConflict, Reason: "cluster_" + string(c.Status), Message: fmt.Sprintf("Cluster %q is %s, so it can't be kept.", c.Name,
+				c.StatusWord(nil)),
 				Hint: "Keep it once it's running."}
 		}
 		after, act, message := is.Active(ch.Now), "cluster.idle", ""

@@ -57,7 +57,8 @@ func SaveRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 			return r, err
 		}
 	}
-	act := map[cluster.RequestStatus]string{cluster.RequestWaiting: "request.wait", cluster.RequestRefused: "request.refuse", cluster.RequestScheduled: "request.schedule"}[r.Status]
+	act := map[cluster.RequestStatus]string{cluster.RequestWaiting: "request.wait", cluster.RequestRefused: "request.refuse",
+		cluster.RequestScheduled: "request.schedule"}[r.Status]
 	if act == "" {
 		act = "request.accept"
 	}

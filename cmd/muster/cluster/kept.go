@@ -85,7 +85,8 @@ func clusterKeptCommand(c *cli.Context) *cobra.Command {
 			now := time.Now()
 			t := cli.NewTable("NAME", "WAS", "REASON", "ADDRESS", "FIREWALL", "LEASE>", "COST/H>")
 			for _, m := range list {
-				t.Add(m.Name, m.KeptNode+" of "+m.FromName, m.KeptReason, m.Address, string(m.Isolation), leaseLeft(m.Cluster, now), humanize.Price(m.CostPerHour, m.Currency))
+				t.Add(m.Name, m.KeptNode+" of "+m.FromName, m.KeptReason, m.Address, string(m.Isolation), leaseLeft(m.Cluster, now),
+					humanize.Price(m.CostPerHour, m.Currency))
 			}
 			return t.Show(c)
 		},

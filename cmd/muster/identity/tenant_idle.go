@@ -72,6 +72,7 @@ func printIdlePolicy(c *cli.Context, d idle.Default) error {
 		return nil
 	}
 	cli.Line(c.Stdout, "Clusters are idle with %s.", humanize.And(d.Policy.Conditions))
-	cli.Line(c.Stdout, "After %s, the owner is warned; then: %s, %s later. The owner can: %s.", d.Policy.After, d.Policy.Then, d.Policy.Grace, humanize.Spaced(string(d.Policy.OwnerMay)))
+	cli.Line(c.Stdout, "After %s, the owner is warned; then: %s, %s later. The owner can: %s.", d.Policy.After, d.Policy.Then, d.Policy.Grace,
+		humanize.Spaced(string(d.Policy.OwnerMay)))
 	return nil
 }

@@ -100,7 +100,8 @@ func (t *storeTest) idleClusters() {
 	// It's kept after the last look was asked for, or used: nothing happens.
 	for _, used := range []func(){
 		func() {
-			t.Must(t.Store.ChangeIdle(t.Ctx, idle.Change{Tenant: kit.Tenant, Cluster: id, Who: app.Actor{Tenant: kit.Tenant, User: "ada"}, Now: t.Clock.Now(), Until: t.Clock.Now().Add(time.Minute)}))
+			t.Must(t.Store.ChangeIdle(t.Ctx, idle.Change{Tenant: kit.Tenant, Cluster: id, Who: app.Actor{Tenant: kit.Tenant, User: "ada"}, Now: t.Clock.Now(),
+				Until: t.Clock.Now().Add(time.Minute)}))
 		},
 		func() { t.measure("n1: busy") },
 		func() {},

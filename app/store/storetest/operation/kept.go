@@ -100,8 +100,9 @@ func (t *storeTest) keptEndsWithCluster() {
 	t.Drain()
 	k := t.keptOf("n2", 7)
 	k.Frees = false
-	_, err := t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: apptest.Remove(1), Keep: []cluster.KeptMachine{k}, Operation: app.Operation{Tenant: kit.Tenant,
-		Cluster: "web-1", Kind: app.OperationRepair, Requester: "ada", CreatedAt: t.Clock.Now()}})
+	_, err := t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: apptest.Remove(1), Keep: []cluster.KeptMachine{k},
+		Operation: app.Operation{Tenant: kit.Tenant,
+			Cluster: "web-1", Kind: app.OperationRepair, Requester: "ada", CreatedAt: t.Clock.Now()}})
 	t.Must(err)
 	t.Drain()
 	expired, err := t.Store.ExpiredClusters(t.Ctx, t.Clock.Now(), 10)

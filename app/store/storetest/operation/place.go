@@ -94,7 +94,8 @@ func (t *storeTest) places() {
 	for _, id := range []string{first.ID, n.Cluster.ID} {
 		got, err := t.Store.PlacesOf(t.Ctx, kit.Tenant, id)
 		t.Must(err)
-		if got.State != layout.PlacesDone || got.Current != n.Cluster.ID || got.Candidates[0].State != layout.CandidateFull || got.Candidates[1].State != layout.CandidateRefused ||
+		if got.State != layout.PlacesDone || got.Current != n.Cluster.ID || got.Candidates[0].State != layout.CandidateFull ||
+			got.Candidates[1].State != layout.CandidateRefused ||
 			got.Candidates[2].State != layout.CandidateUsed || got.Candidates[0].Cluster != first.ID || got.Candidates[0].Reason != "full" {
 			t.Errorf("the places of %s are %+v", id, got)
 		}

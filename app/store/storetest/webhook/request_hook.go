@@ -22,7 +22,8 @@ func (t *storeTest) requestHooks() {
 	list, err := t.Store.RequestHooks(t.Ctx, kit.HookAdmin.Tenant, t.Clock.Now())
 	t.Must(err)
 	if len(list) != 2 || list[0].Name != "a" || list[1].Name != "b" || list[0].Address == "" || len(list[0].Secrets) != 1 || len(list[0].Secrets[0]) == 0 ||
-		list[1].OnTimeout != template.HookContinue || !list[0].Wants(app.OperationResize) || list[1].Wants(app.OperationResize) || !list[1].Wants(app.OperationCreate) {
+		list[1].OnTimeout != template.HookContinue || !list[0].Wants(app.OperationResize) || list[1].Wants(app.OperationResize) ||
+		!list[1].Wants(app.OperationCreate) {
 		t.Fatalf("the hooks are %+v", list)
 	}
 	if other, err := t.Store.RequestHooks(t.Ctx, "other", t.Clock.Now()); err != nil || len(other) != 0 {
