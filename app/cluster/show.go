@@ -18,13 +18,13 @@ func (a *Views) Cluster(ctx context.Context, actor app.Actor, id string) (View, 
 	if err != nil {
 		return View{}, err
 	}
-	v, err := a.ViewOf(ctx, actor, c)
+	v, err := a.ViewOfCluster(ctx, actor, c)
 	MaskView(m, &v)
 	return v, err
 }
 
-// ViewOf is all about a cluster that the actor may see, or could see a moment ago.
-func (a *Views) ViewOf(ctx context.Context, actor app.Actor, c app.Cluster) (View, error) {
+// ViewOfCluster is all about a cluster that the actor may see, or could see a moment ago.
+func (a *Views) ViewOfCluster(ctx context.Context, actor app.Actor, c app.Cluster) (View, error) {
 	v, err := a.Store.View(ctx, actor.Tenant, c.ID)
 	if err != nil {
 		return v, err

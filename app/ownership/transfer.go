@@ -91,7 +91,7 @@ func (a *Service) TransferCluster(ctx context.Context, actor app.Actor, id, to s
 	if err != nil {
 		return cluster.View{}, err
 	}
-	return a.Views.ViewOf(ctx, actor, after)
+	return a.Views.ViewOfCluster(ctx, actor, after)
 }
 
 // Accepts reports whether a user can be given a cluster.
