@@ -56,6 +56,11 @@ type backend interface {
 	// and saves it. What runs already, or no more, is no error of rest.
 	rest(ctx context.Context, r *record) error
 	rouse(ctx context.Context, r *record) error
+	// mountPath is where a volume is on the machine that is wanted on a path; EInvalid where it can't be there. mount puts it there, and unmount
+	// takes it away: ETransient while something uses it. What is so already is success.
+	mountPath(r *record, mount string) (string, error)
+	mount(r *record, v *volume) error
+	unmount(r *record, v *volume) error
 	// resume takes up the machines that an earlier process left.
 	resume(ctx context.Context, rs []*record)
 	// tidy runs after a machine went, under the directory's lock; last says that none is left.
