@@ -36,7 +36,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/template", "app/
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
 	"app/inventory", "app/operation", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings", "app/sshaccess", "app/upkeep",
-	"app/usage", "app/webhook"}
+	"app/usage", "app/volume", "app/webhook"}
 
 // The first matching line counts.
 var rooms = []room{
@@ -51,7 +51,7 @@ var rooms = []room{
 	{"app/catalog", []string{"nouns"}, "entries need only the nouns"},
 	{"app/chat", []string{"nouns", "app/catalog", "app/cluster", "app/identity"}, "people in chats are accounts that look at clusters"},
 	{"app/cluster", []string{"nouns", "app/catalog", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule", "app/secret", "app/webhook"}, "a creation draws on the catalog, secrets, resources, policies and hooks"},
-	{"app/execution", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/operation", "app/resource", "app/secret"}, "a step is carried out for an operation on a cluster"},
+	{"app/execution", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/operation", "app/resource", "app/secret", "app/volume"}, "a step is carried out for an operation on a cluster"},
 	{"app/fleet", []string{"nouns", "app/catalog", "app/cluster", "app/execution", "app/identity", "app/operation", "app/secret"}, "provisioners carry out steps"},
 	{"app/health", []string{"nouns"}, "what checks found is about nodes"},
 	{"app/schedule", []string{"nouns"}, "when clusters sleep needs only the nouns"},
@@ -66,12 +66,13 @@ var rooms = []room{
 	{"app/sshaccess", []string{"nouns", "app/cluster"}, "who signs in to a node may change its cluster"},
 	{"app/upkeep", []string{"nouns", "app/cluster", "app/operation", "app/pool", "app/usage"}, "it calls what is due in each domain"},
 	{"app/usage", []string{"nouns", "app/catalog", "app/cluster", "app/operation", "app/policy"}, "what is used is known by clusters, and what is coming by leases"},
+	{"app/volume", []string{"nouns", "app/catalog", "app/cluster"}, "volumes belong to clusters, and cost what the catalog says"},
 	{"app/webhook", []string{"nouns"}, "hooks need only the nouns"},
 	{"app/all", []string{"nouns", "domains", "app/store"}, "it joins the domains, on top of the store, for what takes all of them"},
 	{"app/store", []string{"nouns", "app/store/db", "app/store/audit", "app/store/feed", "app/store/idempotency", "app/store/secret",
 		"app/store/user", "app/store/token", "app/store/session", "app/store/identity", "app/store/signin", "app/store/catalog", "app/store/policy",
 		"app/store/resource", "app/store/chat", "app/store/cluster", "app/store/receipt", "app/store/lease", "app/store/usage", "app/store/health",
-		"app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook", "app/store/fleet"},
+		"app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook", "app/store/fleet", "app/store/volume"},
 		"it puts the parts together that keep a noun each"},
 	// The parts, lowest first: the SQL of one noun calls that of another only if it's listed above it.
 	{"app/store/db", []string{"nouns", "domains", "migrations"}, "an open database knows no noun, and its tables are made by migrations"},
@@ -95,6 +96,7 @@ var rooms = []room{
 	{"app/store/cluster", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/user", "app/store/identity",
 		"app/store/policy"}, "clusters belong to accounts and take what was reserved"},
 	{"app/store/receipt", []string{"nouns", "domains", "app/store/db", "app/store/cluster"}, "what was created at providers was created for clusters"},
+	{"app/store/volume", []string{"nouns", "domains", "app/store/db", "app/store/receipt"}, "volumes are what clusters leave behind"},
 	{"app/store/lease", []string{"nouns", "domains", "app/store/db", "app/store/policy", "app/store/cluster"},
 		"clusters end, sleep and wake, and hold quotas until they end"},
 	{"app/store/usage", []string{"nouns", "domains", "app/store/db", "app/store/policy", "app/store/cluster"}, "clusters are used"},
@@ -105,10 +107,10 @@ var rooms = []room{
 		"app/store/receipt", "app/store/health", "app/store/build"},
 		"a transaction that moves steps writes what follows for clusters, quotas, builds and health"},
 	{"app/store/operation", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/identity", "app/store/catalog",
-		"app/store/policy", "app/store/resource", "app/store/cluster", "app/store/lease", "app/store/health", "app/store/build", "app/store/ledger"},
+		"app/store/policy", "app/store/resource", "app/store/cluster", "app/store/lease", "app/store/health", "app/store/build", "app/store/volume", "app/store/ledger"},
 		"an operation begins with what a cluster is, and reserves and notes what it takes"},
 	{"app/store/execution", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/policy", "app/store/cluster", "app/store/receipt",
-		"app/store/ledger"}, "a finished step moves others by the ledger's rules"},
+		"app/store/volume", "app/store/ledger"}, "a finished step moves others by the ledger's rules"},
 	{"app/store/pool", []string{"nouns", "domains", "app/store/db", "app/store/identity", "app/store/ledger", "app/store/operation"},
 		"machines of pools are created and deleted by operations"},
 	{"app/store/request", []string{"nouns", "domains", "app/store/db", "app/store/policy", "app/store/chat", "app/store/cluster", "app/store/build",

@@ -245,7 +245,7 @@ func addExecution(s *Services, c Config) {
 	s.Execution.Waits = execution.NewWaits(execution.WaitsConfig{Store: c.Store, Now: c.Now, Provisioned: c.Provisioned, Tries: c.Tries, Workers: c.Workers,
 		Budgets: c.Budgets, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
 		Preflight: s.Cluster.Preflight, Operations: s.Operation.Finder, PausedDeletes: s.Operation.PausedDeletes})
-	s.Execution.Coordinator = execution.New(execution.Config{Steps: c.Store, Rounds: c.Store, Inputs: c.Store, Now: c.Now, Meter: c.Meter,
+	s.Execution.Coordinator = execution.New(execution.Config{Steps: c.Store, Rounds: c.Store, Inputs: c.Store, Volumes: c.Store, Now: c.Now, Meter: c.Meter,
 		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, DryRuns: c.DryRuns, Facts: s.Execution.Facts, ManualSteps: s.Execution.ManualSteps})
 }
 

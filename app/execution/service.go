@@ -11,6 +11,7 @@ import (
 	"muster/app/resource"
 	"muster/app/secret"
 	"muster/app/template"
+	"muster/app/volume"
 )
 
 // StepStore keeps steps, and what workers hold and say of them.
@@ -74,6 +75,8 @@ type Config struct {
 	DryRuns   func(automator string) bool
 	Resources *resource.Service
 	Secrets   *secret.Service
+
+	Volumes volume.StepStore
 
 	Facts       *Facts
 	ManualSteps *ManualSteps

@@ -28,6 +28,7 @@ import (
 	"muster/app/store/token"
 	"muster/app/store/usage"
 	"muster/app/store/user"
+	"muster/app/store/volume"
 	"muster/app/store/webhook"
 )
 
@@ -61,6 +62,7 @@ type (
 	requestStore     = request.Store
 	webhookStore     = webhook.Store
 	fleetStore       = fleet.Store
+	volumeStore      = volume.Store
 )
 
 // Store implements the stores of all domains on SQLite or PostgreSQL. Parts are embedded by value where no one calls them back by their
@@ -92,6 +94,7 @@ type Store struct {
 	requestStore
 	webhookStore
 	fleetStore
+	volumeStore
 }
 
 // Open is OpenWith for a key of KeySize bytes that we hold ourselves.
@@ -140,5 +143,6 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		requestStore:   *request.New(d),
 		webhookStore:   *webhook.New(d),
 		fleetStore:     *fleet.New(d),
+		volumeStore:    *volume.New(d),
 	}, nil
 }

@@ -13,6 +13,7 @@ import (
 	ledgerdb "muster/app/store/ledger"
 	"muster/app/store/policy"
 	"muster/app/store/receipt"
+	"muster/app/store/volume"
 )
 
 // finishCall is one call of FinishSteps in progress.
@@ -130,6 +131,9 @@ func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f executi
 	if err := keepChanges(t, o.Tenant, o.Cluster, st, f); err != nil {
 		return err
 	}
+	if err := volume.Note(t, f.Now, o.Tenant, o.Cluster, st.Node, f.Volumes); err != nil {
+		return err
+	}
 	n := ledger.Node{Cluster: o.Cluster, Name: st.Node}
 	if err := receipt.NoteNode(t, f.Now, n.Cluster, n.Name, f.Seen); err != nil {
 		return err
@@ -143,6 +147,11 @@ func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f executi
 		stays, err := stays(t, o, *f.Node)
 		if err != nil {
 			return err
+		}
+		if f.Node.Deleted {
+			if err := volume.NodeGone(t, f.Now, o.Tenant, o.Cluster, st.Node, o.ID); err != nil {
+				return err
+			}
 		}
 		nodes.Update(n, o.Tenant, stays, *f.Node)
 	}
