@@ -206,8 +206,15 @@ func (w *actions) detach(ctx context.Context, as *execution.Assignment, out fami
 	if err != nil {
 		return err
 	}
+	if as.Node.MachineID == "" {
+		return nil
+	}
+	if m, err := v.cloud.Describe(ctx, as.Node.MachineID); app.CodeOf(err) == app.ENotFound || err == nil && m.State != family.MachineRunning {
+		v.say("Machine %s isn't running, so there is nothing to unmount.", as.Node.MachineID)
+		return nil
+	}
 	for _, x := range as.Volumes {
-		if x.External == "" || as.Node.MachineID == "" {
+		if x.External == "" {
 			continue
 		}
 		if err := v.unmount(ctx, x); err != nil {
