@@ -128,6 +128,15 @@ var PermissionTable = map[string]permission{
 	"SetSchedule":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"CloneCluster":       {ScopeCluster, All, All, use, use, No, use, proofNever},
 
+	// Volumes: of a cluster, and kept ones.
+	"Volumes":       {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
+	"Volume":        {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
+	"ChooseVolumes": {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"DeleteVolume":  {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"ExtendVolume":  {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"ForgetVolume":  {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"UseVolume":     {ScopeCluster, All, All, Own, Own, No, Own, proofNever}, // in a new cluster
+
 	// ManualSteps of steps that people carry out. Who may answer which is up to the question.
 	"ManualSteps": {ScopeRead, All, All, see, see, see, see, proofNever},
 	"AnswerStep":  {ScopeCluster, All, All, see, see, No, see, proofNever},

@@ -27,6 +27,7 @@ import (
 	"muster/app/template"
 	"muster/app/upkeep"
 	"muster/app/usage"
+	"muster/app/volume"
 	"muster/app/webhook"
 )
 
@@ -50,6 +51,7 @@ type Services struct {
 		Tenants   *identity.Tenants
 	}
 	Webhook *webhook.Service
+	Volume  *volume.Service
 	Policy  struct {
 		Policies *policy.Service
 		Quotas   *policy.Quotas
@@ -188,7 +190,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Finder: s.Cluster.Finder, Masks: s.Cluster.Masks})
 	s.Cluster.Specs = cluster.NewSpecs(cluster.SpecsConfig{Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Cluster.Creates = cluster.NewCreates(cluster.CreatesConfig{
-		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Resources: s.Resource,
+		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Volumes: c.Volumes, Resources: s.Resource,
 		Catalogs: s.Catalog, Policies: s.Policy.Policies, Solving: solving, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans,
 		Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Specs: s.Cluster.Specs})
 	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})
@@ -199,13 +201,14 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
 	s.Cluster.Dashboard = cluster.NewDashboard(cluster.DashboardConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
 	s.Cluster.Repeats = cluster.NewRepeats(cluster.RepeatsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Volume = volume.New(volume.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.SSHAccess = sshaccess.New(sshaccess.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
 }
 
 func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys *identity.WorkerKeys) {
 	s.Operation.Finder = operation.NewFinder(operation.FinderConfig{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.Operation.Builder = operation.NewBuilder(operation.BuilderConfig{
-		Store: c.Store, Changer: c.Changer, DryRuns: c.DryRuns, Sleeps: c.Sleeps, Resources: s.Resource, Catalogs: s.Catalog,
+		Store: c.Store, Changer: c.Changer, DryRuns: c.DryRuns, Sleeps: c.Sleeps, Volumes: c.Volumes, Resources: s.Resource, Catalogs: s.Catalog,
 		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Views: s.Cluster.Views})
 	s.Operation.Submitter = operation.NewSubmitter(operation.SubmitterConfig{
 		Store: c.Store, Now: c.Now, Keys: c.Keys, Policies: s.Policy.Policies, Views: s.Cluster.Views})
@@ -310,6 +313,7 @@ type Config struct {
 
 	// What providers and automators can do.
 	Accounts    cluster.Accounts                          // asks accounts what they would do; nil: they cannot be asked
+	Volumes     func(kind string) bool                    // a type of provider makes volumes; nil: not known, the steps will tell
 	Sleeps      func(kind string) bool                    // machines of a type of provider can be stopped and kept; nil: not known, the steps will tell
 	Firewalls   func(kind string) bool                    // a type of provider makes firewalls for clusters; nil: not known, and no one is warned
 	DryRuns     func(automator string) bool               // an automator can say what it would change; nil: none can

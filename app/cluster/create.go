@@ -17,6 +17,7 @@ import (
 	"muster/app/layout"
 	"muster/app/policy"
 	"muster/app/resource"
+	"muster/app/volume"
 )
 
 // CreateStore is what Creates needs of the database.
@@ -28,6 +29,7 @@ type CreateStore interface {
 	// NextClusterNumber returns a number that no cluster has had.
 	NextClusterNumber(ctx context.Context) (int64, error)
 	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
+	Volume(ctx context.Context, tenant, id string) (volume.Volume, error)
 }
 
 // CreatesConfig is what Creates is created from. Only what says so may be nil.
@@ -39,6 +41,8 @@ type CreatesConfig struct {
 	Explainer layout.Explainer // nil: refusals are not explained further
 	// Firewalls reports whether a type of provider makes firewalls for clusters; nil: not known, and no one is warned.
 	Firewalls func(kind string) bool
+	// Volumes reports whether a type of provider makes volumes; nil: not known, the steps will tell.
+	Volumes   func(kind string) bool
 	Resources *resource.Service
 	Catalogs  *catalog.Service
 	Policies  *policy.Service
@@ -193,6 +197,9 @@ func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r CreateRequest
 	if w.Draft, w.Preview, err = a.Prepare(ctx, actor.Tenant, r); err != nil {
 		return w, err
 	}
+	if _, err := volume.CheckUses(ctx, a.Store, actor, w.Preview.Layout.Provider, w.Preview.Volumes); err != nil {
+		return w, err
+	}
 	if _, _, err := w.Draft.Definition.PartialResults.Resolved(r.OnFailure, r.PartialOverride, w.Preview.Layout.Size()); err != nil {
 		return w, err
 	}
@@ -300,6 +307,9 @@ func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r CreateReq
 			node.Hostname = app.Hostname(id, node.Name, d.DnsSuffix)
 			n.Nodes = append(n.Nodes, app.NewNode{Node: node, Intent: strings.ToLower(rand.Text())})
 		}
+	}
+	if n.Volumes, err = a.claims(ctx, actor, r, n); err != nil {
+		return NewCluster{}, err
 	}
 	n.Reservation = policy.ReservationOf(c, n.Nodes, d.Definition.Hardware, actor.Groups)
 	return n, GiveHostKeys(a.Keys, n.Nodes)

@@ -13,6 +13,7 @@ import (
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
+	"muster/app/volume"
 )
 
 // ViewStore is what Views needs of the database.
@@ -74,6 +75,8 @@ type CreateRequest struct {
 	// Visibility "" is the tenant's default. Group is one whose members own the cluster together with the one who asks.
 	Visibility app.Visibility `json:"visibility,omitempty"`
 	Group      string         `json:"group,omitempty"`
+	// Volumes are kept volumes to use instead of new ones.
+	Volumes []volume.Use `json:"volumes,omitempty"`
 	// Build is the build that it is for; nil for none.
 	Build *app.BuildClaim `json:"-"`
 }
@@ -97,6 +100,8 @@ type Preview struct {
 	Account *AccountAnswer `json:"account,omitempty"`
 	// Cheaper is what the cheapest layout costs, where that is a real amount less.
 	Cheaper *CheaperLayout `json:"cheaper,omitempty"`
+	// Volumes are those that its nodes will have, beside the price of the layout.
+	Volumes []volume.Planned `json:"volumes,omitempty"`
 	// Warnings are to be read before it is asked for, such as that the template is deprecated.
 	Warnings []string `json:"warnings,omitempty"`
 }

@@ -98,6 +98,9 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 	if err := a.Catalogs.CheckIsolation(ctx, c.Providers[layout.Provider]); err != nil {
 		return Draft{}, Preview{}, err
 	}
+	if p.Volumes, err = CheckVolumes(c.Providers[layout.Provider], a.Volumes, d.Nodes, d.Definition, r.Volumes); err != nil {
+		return Draft{}, Preview{}, err
+	}
 	d.Definition.Overrides = template.MergeConfig(nil, r.Config)
 	if len(set.Given) > 0 {
 		d.Definition.Parameters = set.Given

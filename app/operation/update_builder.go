@@ -35,6 +35,7 @@ type BuilderConfig struct {
 	DryRuns func(automator string) bool
 	// Sleeps reports whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
 	Sleeps    func(kind string) bool
+	Volumes   func(kind string) bool // makes volumes; nil: not known
 	Resources *resource.Service
 	Catalogs  *catalog.Service
 	Plans     *cluster.Plans
@@ -247,6 +248,11 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 	for _, n := range d.nodes {
 		r.Nodes = append(r.Nodes, appplan.Node{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work,
 			Lost: d.lost(n.Name)})
+	}
+	if slices.ContainsFunc(d.nodes, cluster.UpdatedNode.Touched) {
+		if err := a.checkVolumes(ctx, d, r.Nodes); err != nil {
+			return err
+		}
 	}
 	if !nothing {
 		if r.Hooks, err = a.Plans.Scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {

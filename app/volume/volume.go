@@ -95,3 +95,6 @@ type StepStore interface {
 	// WantVolumes returns the volumes that a node needs, in the order of w. Missing ones are written down: an own one that was kept comes first.
 	WantVolumes(ctx context.Context, w Wanted) ([]ForStep, error)
 }
+
+// StateForgotten is of a volume that was lost at its provider, as someone said. Should it still be there, a person decides.
+const StateForgotten State = "forgotten"
