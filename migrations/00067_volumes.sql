@@ -35,7 +35,7 @@ CREATE INDEX volumes_of_tenant ON volumes (tenant, created_at);
 CREATE INDEX volumes_of_cluster ON volumes (cluster) WHERE cluster <> '';
 CREATE INDEX volumes_of_kept_cluster ON volumes (kept_cluster) WHERE kept_cluster <> '';
 CREATE INDEX volumes_of_provider ON volumes (provider) WHERE deleted_at = 0;
-CREATE INDEX volumes_to_delete ON volumes (id) WHERE state = 'deleting' AND error = '';
+CREATE INDEX volumes_to_delete ON volumes (id) WHERE state = 'deleting';
 CREATE INDEX volumes_expiring ON volumes (expires_at) WHERE state = 'kept' AND expires_at > 0;
 ALTER TABLE orphans ADD COLUMN resource TEXT NOT NULL DEFAULT 'machine';
 

@@ -65,6 +65,7 @@ type everything interface {
 	site.Provisioners
 	site.Machines
 	site.Pools
+	site.Volumes
 	site.BuildHooks
 	site.Builds
 	site.BuildCalls

@@ -22,6 +22,7 @@ import (
 	"muster/portal/site"
 	"muster/portal/static"
 	"muster/portal/template"
+	"muster/portal/volume"
 	"muster/portal/webhook"
 
 	"github.com/go-chi/chi/v5"
@@ -48,6 +49,7 @@ func (p *Portal) pages() []site.Route {
 		resource.Routes(p.resource),
 		fleet.Routes(p.fleet),
 		pool.Routes(p.pool),
+		volume.Routes(p.volume),
 	)
 }
 
@@ -67,6 +69,7 @@ func (p *Portal) operations() []site.Operation {
 		execution.Operations(p.execution),
 		policy.Operations(p.policy),
 		pool.Operations(p.pool),
+		volume.Operations(p.volume),
 		fleet.Operations(p.fleet),
 		quota.Operations(p.quota),
 		identity.Operations(p.identity),

@@ -18,6 +18,7 @@ import (
 	"muster/portal/resource"
 	"muster/portal/site"
 	"muster/portal/template"
+	"muster/portal/volume"
 	"muster/portal/webhook"
 )
 
@@ -29,6 +30,7 @@ type services struct {
 	health    *health.Service
 	identity  *identity.Service
 	pool      *pool.Service
+	volume    *volume.Service
 	quota     *quota.Service
 	resource  *resource.Service
 	template  *template.Service
@@ -49,6 +51,7 @@ func newServices(s *site.Site) (n services) {
 	n.health = health.New(s)
 	n.identity = identity.New(s)
 	n.pool = pool.New(s)
+	n.volume = volume.New(s)
 	n.quota = quota.New(s)
 	n.resource = resource.New(s)
 	n.template = template.New(s)

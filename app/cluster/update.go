@@ -38,6 +38,8 @@ type Update struct {
 	OnFailure  app.FailureChoice `json:"on_failure,omitempty"`
 	template.PartialOverride
 	PlanHash string `json:"plan_hash,omitempty"` // of the preview that was shown; "" takes what comes
+	// Volumes says what happens to the cluster's volumes when their nodes are deleted, from now on; "" leaves it as it is.
+	Volumes template.VolumeChoice `json:"volumes,omitempty"`
 	// Backfill marks what Muster asks by itself to have all nodes that were wanted; no one else can.
 	Backfill bool `json:"backfill,omitempty"`
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"muster/app"
 	"muster/app/catalog"
@@ -16,6 +17,7 @@ import (
 	"muster/app/policy"
 	"muster/app/resource"
 	apptemplate "muster/app/template"
+	"muster/app/volume"
 )
 
 // BuilderStore is what Builder needs of the database.
@@ -25,6 +27,8 @@ type BuilderStore interface {
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
 	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+	Volumes(ctx context.Context, tenant string, f volume.Filter) ([]volume.Volume, error)
+	ChooseVolumes(ctx context.Context, who app.Actor, cluster string, c apptemplate.VolumeChoice, now time.Time) error
 }
 
 // BuilderConfig is what Builder is created from. Only what says so may be nil.

@@ -240,14 +240,3 @@ func withLinks(links, more []app.Link) []app.Link {
 	}
 	return links
 }
-
-// checkVolumes refuses nodes whose volumes the provider can't make, or whose configuration says what no volume can be.
-func (a *Builder) checkVolumes(ctx context.Context, d *updateBuilder, nodes []plan.Node) error {
-	c, err := a.Catalogs.CatalogOf(ctx, d.Tenant)
-	if err != nil {
-		return err
-	}
-	stay := slices.DeleteFunc(slices.Clone(nodes), func(n plan.Node) bool { return n.Change == plan.NodeGone })
-	_, err = cluster.CheckVolumes(c.Providers[d.Provider], a.Volumes, stay, d.definition, nil)
-	return err
-}

@@ -79,6 +79,9 @@ func (a *Updates) update(ctx context.Context, actor app.Actor, c app.Cluster, m 
 	if m.PlanHash != "" && m.PlanHash != d.preview.PlanHash {
 		return appcluster.UpdateAnswer{}, errPlanChanged
 	}
+	if err := a.Submitter.chooseVolumes(ctx, actor, d, a.Builder); err != nil {
+		return appcluster.UpdateAnswer{}, err
+	}
 	if d.preview.NoChanges {
 		return a.Submitter.updateAnswer(ctx, actor, c, 0)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -253,4 +254,46 @@ func CheckUses(ctx context.Context, s interface {
 		claims = append(claims, Claim{Volume: v.ID, Node: p.Node, Service: p.Service, Name: p.Name})
 	}
 	return claims, nil
+}
+
+// Words says for people which volumes a cluster will have, what they cost, and what happens to them; "" for none.
+func Words(list []Planned, currency string) string {
+	type group struct {
+		name   string
+		size   int
+		choice template.VolumeChoice
+		reused bool
+	}
+	count, price := map[group]int{}, 0.0
+	var groups []group
+	for _, p := range list {
+		g := group{p.Name, p.SizeGB, p.OnDelete, p.Reuses != ""}
+		if count[g]++; count[g] == 1 {
+			groups = append(groups, g)
+		}
+		price += p.Price
+	}
+	if len(groups) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, g := range groups {
+		fate := "deleted with its node"
+		if g.choice == template.VolumeKeep {
+			fate = "kept when its node is deleted"
+		}
+		part := fmt.Sprintf("%s (%d GB, %s)", g.name, g.size, fate)
+		if g.reused {
+			part = fmt.Sprintf("%s (existing data, %s)", g.name, fate)
+		}
+		if n := count[g]; n > 1 {
+			part += fmt.Sprintf(" on each of %d nodes", n)
+		}
+		parts = append(parts, part)
+	}
+	words := "Volumes: " + humanize.And(parts)
+	if price > 0 {
+		words += ", for " + humanize.PerHour(price, currency) + " on top"
+	}
+	return words + "."
 }

@@ -47,6 +47,7 @@ func commands(c *cli.Context) []*cobra.Command {
 		grouped("clusters", cluster.Command(c)),
 		grouped("clusters", catalog.TemplateCommand(c)),
 		grouped("clusters", fleet.PoolCommand(c)),
+		grouped("clusters", cluster.VolumeCommand(c)),
 		grouped("clusters", catalog.ProviderCommand(c)), grouped("clusters", catalog.AutomatorCommand(c)),
 		grouped("clusters", fleet.OrphansCommand(c)),
 		grouped("clusters", policy.QuotaCommand(c)),

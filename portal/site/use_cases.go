@@ -48,6 +48,7 @@ type UseCases struct {
 	Provisioners   Provisioners
 	Machines       Machines
 	Pools          Pools
+	Volumes        Volumes
 	BuildHooks     BuildHooks
 	Builds         Builds
 	BuildCalls     BuildCalls

@@ -1,0 +1,90 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"muster/app"
+	"muster/app/cluster"
+	"muster/app/humanize"
+	"muster/app/plan"
+	"muster/app/template"
+	"muster/app/volume"
+)
+
+// checkVolumes refuses nodes whose volumes the provider can't make, or whose configuration says what no volume can be.
+func (a *Builder) checkVolumes(ctx context.Context, d *updateBuilder, nodes []plan.Node) error {
+	c, err := a.Catalogs.CatalogOf(ctx, d.Tenant)
+	if err != nil {
+		return err
+	}
+	stay := slices.DeleteFunc(slices.Clone(nodes), func(n plan.Node) bool { return n.Change == plan.NodeGone })
+	_, err = cluster.CheckVolumes(c.Providers[d.Provider], a.Volumes, stay, d.definition, nil)
+	if err != nil {
+		return err
+	}
+	return a.noteVolumes(ctx, d, nodes)
+}
+
+// noteVolumes says what becomes of the volumes of nodes that go.
+func (a *Builder) noteVolumes(ctx context.Context, d *updateBuilder, nodes []plan.Node) error {
+	if err := d.ask.Volumes.Check(); err != nil {
+		return err
+	}
+	goes := map[string]bool{}
+	for _, n := range nodes {
+		goes[n.Name] = n.Change == plan.NodeGone
+	}
+	if !slices.ContainsFunc(nodes, func(n plan.Node) bool { return goes[n.Name] }) {
+		return nil
+	}
+	list, err := a.Store.Volumes(ctx, d.Tenant, volume.Filter{Cluster: d.ID})
+	if err != nil {
+		return err
+	}
+	fate := map[template.VolumeChoice][]string{}
+	for _, v := range list {
+		if v.Cluster != d.ID || !goes[v.Node] {
+			continue
+		}
+		choice := v.OnDelete
+		if d.ask.Volumes != "" {
+			choice = d.ask.Volumes
+		}
+		fate[choice] = append(fate[choice], fmt.Sprintf("%s of %s (%d GB)", v.Name, v.Node, v.SizeGB))
+	}
+	for _, choice := range []template.VolumeChoice{template.VolumeDelete, template.VolumeKeep} {
+		if names := fate[choice]; len(names) > 0 {
+			slices.Sort(names)
+			d.note("%s", volumeFate(choice, names))
+		}
+	}
+	return nil
+}
+
+// mostVolumeNames is how many volumes a note names.
+const mostVolumeNames = 10
+
+func volumeFate(choice template.VolumeChoice, names []string) string {
+	what := humanize.Some(names, mostVolumeNames)
+	verb := "are"
+	if len(names) == 1 {
+		verb = "is"
+	}
+	if choice == template.VolumeKeep {
+		return fmt.Sprintf("%s of removed nodes %s kept for %s, and cost money until then: %s.", humanize.Count(len(names), "volume"), verb, humanize.Duration(volume.KeepFor), what)
+	}
+	return fmt.Sprintf("%s of removed nodes %s deleted with all data: %s.", humanize.Count(len(names), "volume"), verb, what)
+}
+
+// chooseVolumes writes down what someone wants to happen to a cluster's volumes.
+func (a *Submitter) chooseVolumes(ctx context.Context, actor app.Actor, d *updateBuilder, builder *Builder) error {
+	if d.ask.Volumes == "" {
+		return nil
+	}
+	if err := actor.MayChange("ChooseVolumes", d.Cluster); err != nil {
+		return err
+	}
+	return builder.Store.ChooseVolumes(ctx, actor, d.ID, d.ask.Volumes, a.Now())
+}
