@@ -36,7 +36,7 @@ func (w *actions) act(ctx context.Context, as *execution.Assignment, out family.
 		if err := w.delete(ctx, as, out, r); err != nil {
 			return err
 		}
-		return w.release(ctx, as, out, r)
+		return release(ctx, w, as, out, r)
 	case app.ActionCheck:
 		return w.check(ctx, as, out)
 	case app.ActionCompare:

@@ -25,7 +25,7 @@ type volumeWork struct {
 }
 
 // onVolumes opens the provider of a step, which has to make volumes.
-func (w *actions) onVolumes(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) (*volumeWork, error) {
+func onVolumes(ctx context.Context, w *actions, as *execution.Assignment, out family.Output, r *execution.Report) (*volumeWork, error) {
 	p, err := w.Providers.Provider(ctx, as.Provider)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (w *volumeWork) say(format string, args ...any) {
 
 // attach brings each volume of the node: the one that it had, from whatever machine has it, or else a new one. All of it can be done again at any point.
 func (w *actions) attach(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
-	v, err := w.onVolumes(ctx, as, out, r)
+	v, err := onVolumes(ctx, w, as, out, r)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (w *volumeWork) await(ctx context.Context, id, external, machine string) er
 // detach unmounts the node's volumes and takes them off its machine, which is about to be deleted. Where the node doesn't answer, or something
 // can't be ended, they stay for the delete step, which waits until the machine's end has detached them.
 func (w *actions) detach(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
-	v, err := w.onVolumes(ctx, as, out, r)
+	v, err := onVolumes(ctx, w, as, out, r)
 	if err != nil {
 		return err
 	}
@@ -234,11 +234,11 @@ func (w *actions) detach(ctx context.Context, as *execution.Assignment, out fami
 }
 
 // release follows the end of a node's machine: its volumes are detached, for sure, and those that go with the node are deleted, which a list proves.
-func (w *actions) release(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
+func release(ctx context.Context, w *actions, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	if len(as.Volumes) == 0 {
 		return nil
 	}
-	v, err := w.onVolumes(ctx, as, out, r)
+	v, err := onVolumes(ctx, w, as, out, r)
 	if err != nil {
 		return err
 	}

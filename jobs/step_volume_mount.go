@@ -11,7 +11,7 @@ import (
 	"muster/app/volume"
 )
 
-// mountPoint turns ~/data into a path in the home of the user who signs in, whoever sudo makes of that one.
+// mountPoint turns ~/data into a path in the home of the user who signs in, also under sudo.
 const mountPoint = `case $mount in
 "~/"*)
 	user=${SUDO_USER:-$(id -un)}

@@ -10,7 +10,7 @@ import (
 // Volumes is a Provider that makes disks with a life of their own. Without it, clusters whose services need volumes are refused.
 //
 // A volume is attached to one machine at most. Who deletes a machine leaves its volumes, detached: the machine's end is one of the ways in which
-// they are detached. All methods may be called again at any time; where an answer was unclear, ListVolumes by the intent's tag tells what became
+// they are detached. All methods may be called again at any time; where an answer was unclear, ListVolumes by the intent's tag tells the outcome
 // of the call.
 type Volumes interface {
 	// CreateVolume makes one volume for spec.Intent, or returns the one that an earlier call with the same intent made. After an error it may

@@ -95,11 +95,11 @@ type Receipt struct {
 	Currency  string            `json:"currency"`           // by ISO 4217
 	Unpriced  int               `json:"unpriced,omitempty"` // resources whose price is not known, counted as free
 	Proof     Proof             `json:"proof"`
-	// Volumes are those that the cluster has, or had: what became of each, and the proof where it was deleted.
+	// Volumes are those that the cluster has, or had: what happened to each, and the proof where it was deleted.
 	Volumes []volume.Volume `json:"volumes,omitempty"`
 }
 
-// VolumeWords says of each volume what became of it.
+// VolumeWords says of each volume what happened to it.
 func (r Receipt) VolumeWords() (words []string) {
 	for _, v := range r.Volumes {
 		what := fmt.Sprintf("Volume %s (%s of %s, %d GB) is %s", v.ID, v.Name, v.Node, v.SizeGB, v.State)

@@ -27,7 +27,7 @@ func (a *Builder) checkVolumes(ctx context.Context, d *updateBuilder, nodes []pl
 	return a.noteVolumes(ctx, d, nodes)
 }
 
-// noteVolumes says what becomes of the volumes of nodes that go.
+// noteVolumes says what happens to the volumes of nodes that go.
 func (a *Builder) noteVolumes(ctx context.Context, d *updateBuilder, nodes []plan.Node) error {
 	if err := d.ask.Volumes.Check(); err != nil {
 		return err
@@ -68,12 +68,12 @@ const mostVolumeNames = 10
 
 func volumeFate(choice template.VolumeChoice, names []string) string {
 	what := humanize.Some(names, mostVolumeNames)
-	verb := "are"
+	verb, cost := "are", "cost"
 	if len(names) == 1 {
-		verb = "is"
+		verb, cost = "is", "costs"
 	}
 	if choice == template.VolumeKeep {
-		return fmt.Sprintf("%s of removed nodes %s kept for %s, and cost money until then: %s.", humanize.Count(len(names), "volume"), verb, humanize.Duration(volume.KeepFor), what)
+		return fmt.Sprintf("%s of removed nodes %s kept for %s, and %s money until then: %s.", humanize.Count(len(names), "volume"), verb, humanize.Duration(volume.KeepFor), cost, what)
 	}
 	return fmt.Sprintf("%s of removed nodes %s deleted with all data: %s.", humanize.Count(len(names), "volume"), verb, what)
 }

@@ -42,7 +42,7 @@ type Config struct {
 	Clusters Clusters
 }
 
-// Service lists volumes and decides what becomes of them.
+// Service lists volumes and decides what happens to them.
 type Service struct{ Config }
 
 // New returns the service on top of its needs.
@@ -163,7 +163,7 @@ type Use struct {
 // MostUses is how many volumes a request can name.
 const MostUses = 200
 
-// Claim gives a kept volume to a node of a cluster that is being created.
+// Claim hands a kept volume to a node of a cluster that is being created.
 type Claim struct{ Volume, Node, Service, Name string }
 
 // Planned is a volume that a cluster will have.

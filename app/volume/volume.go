@@ -89,7 +89,7 @@ type Seen struct {
 type StepStore interface {
 	// HasVolumes reports whether a cluster has volumes.
 	HasVolumes(ctx context.Context, tenant, cluster string) (bool, error)
-	// NodeVolumes returns a node's volumes. For a step that gives back the node's machine they say what goes with it: nothing where the
+	// NodeVolumes returns a node's volumes. For a step that returns the node's machine they say what goes with it: nothing where the
 	// operation makes the machine again.
 	NodeVolumes(ctx context.Context, tenant, cluster, node string, operation int64) ([]ForStep, error)
 	// WantVolumes returns the volumes that a node needs, in the order of w. Missing ones are written down: an own one that was kept comes first.

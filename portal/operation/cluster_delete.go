@@ -8,6 +8,7 @@ import (
 	"muster/app/template"
 	"muster/app/volume"
 	clusterpage "muster/portal/cluster"
+	"muster/portal/site"
 
 	"github.com/go-chi/chi/v5"
 )
@@ -24,7 +25,7 @@ func (p *Service) clusterDeleteAsk(w http.ResponseWriter, r *http.Request, a app
 	}
 	f := p.Frame(r, "Delete "+view.Name)
 	f.At = "clusters"
-	volumes, err := p.volumesOf(r, a, view.ID)
+	volumes, err := volumesOf(r, p.Volumes, a, view.ID)
 	if err != nil {
 		return err
 	}
@@ -47,8 +48,8 @@ func (p *Service) clusterDelete(w http.ResponseWriter, r *http.Request, a app.Ac
 }
 
 // volumesOf returns the volumes that a cluster has now.
-func (p *Service) volumesOf(r *http.Request, a app.Actor, cluster string) ([]volume.Volume, error) {
-	list, err := p.Volumes.Volumes(r.Context(), a, volume.Filter{Cluster: cluster})
+func volumesOf(r *http.Request, all site.Volumes, a app.Actor, cluster string) ([]volume.Volume, error) {
+	list, err := all.Volumes(r.Context(), a, volume.Filter{Cluster: cluster})
 	return slices.DeleteFunc(list, func(v volume.Volume) bool { return v.Cluster == "" }), err
 }
 

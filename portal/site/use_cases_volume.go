@@ -9,7 +9,7 @@ import (
 	"muster/app/volume"
 )
 
-// Volumes lists volumes, and says what becomes of them.
+// Volumes lists volumes, and decides what happens to them.
 type Volumes interface {
 	Volumes(ctx context.Context, a app.Actor, f volume.Filter) ([]volume.Volume, error)
 	Volume(ctx context.Context, a app.Actor, id string) (volume.Volume, error)

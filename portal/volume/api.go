@@ -67,7 +67,7 @@ func keepFor(text string) (time.Duration, error) {
 	}
 	d, err := template.ParseLength(text)
 	if err != nil || d <= 0 {
-		return 0, &app.Error{Code: app.EInvalid, Field: "keep_for", Message: "That isn't a length of time.", Hint: "Use a number with a unit, such as 60d, or forever."}
+		return 0, &app.Error{Code: app.EInvalid, Field: "keep_for", Message: "That isn't a duration.", Hint: "Use a number with a unit, such as 60d, or forever."}
 	}
 	return d, nil
 }

@@ -160,7 +160,7 @@ func (h disks[S]) listVolumes(t S, v family.Volumes, tags map[string]string) []f
 	return list
 }
 
-// wantVolume wants just one volume with the tags, on a machine. A cloud may take a while to show what became of a machine's end.
+// wantVolume wants just one volume with the tags, on a machine. A cloud may take a while to show what follows from a machine's end.
 func (h disks[S]) wantVolume(t S, v family.Volumes, tags map[string]string, id, machine string) {
 	t.Helper()
 	for deadline := time.Now().Add(h.patience()); ; time.Sleep(h.pause()) {

@@ -56,11 +56,6 @@ type backend interface {
 	// and saves it. What runs already, or no more, is no error of rest.
 	rest(ctx context.Context, r *record) error
 	rouse(ctx context.Context, r *record) error
-	// mountPath is where a volume is on the machine that is wanted on a path; EInvalid where it can't be there. mount puts it there, and unmount
-	// takes it away: ETransient while something uses it. What is so already is success.
-	mountPath(r *record, mount string) (string, error)
-	mount(r *record, v *volume) error
-	unmount(r *record, v *volume) error
 	// resume takes up the machines that an earlier process left.
 	resume(ctx context.Context, rs []*record)
 	// tidy runs after a machine went, under the directory's lock; last says that none is left.
@@ -68,6 +63,17 @@ type backend interface {
 	// close lets go of what this process holds. Machines stay.
 	close() error
 }
+
+// mounter puts volumes on machines of one kind. Every backend is one.
+type mounter interface {
+	// mountPath is where a volume is on the machine that is wanted on a path; EInvalid where it can't be there. mount puts it there, and unmount
+	// takes it away: ETransient while something uses it. What is so already is success.
+	mountPath(r *record, mount string) (string, error)
+	mount(r *record, v *volume) error
+	unmount(r *record, v *volume) error
+}
+
+func (p *Provider) mounter(r *record) mounter { return p.kinds[r.Mode].(mounter) }
 
 // Open opens the sandbox of a data directory, taking up the machines that are in it. With mode namespaces, EInvalid
 // where those cannot be made here; with auto, the reason is kept for Mode.

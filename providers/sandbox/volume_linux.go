@@ -13,6 +13,8 @@ import (
 	"muster/app"
 )
 
+var _ mounter = (*namespaces)(nil)
+
 // mountPath is the path itself: the machine has files of its own.
 func (n *namespaces) mountPath(_ *record, mount string) (string, error) {
 	if rest, ok := strings.CutPrefix(mount, "~/"); ok {

@@ -21,7 +21,10 @@ import (
 	"muster/app/family"
 )
 
-var _ family.Volumes = (*Provider)(nil)
+var (
+	_ family.Volumes = (*Provider)(nil)
+	_ mounter        = (*process)(nil)
+)
 
 // volume is what volume.json holds. Its files are in the folder beside it.
 type volume struct {
@@ -194,7 +197,7 @@ func (p *Provider) AttachVolume(ctx context.Context, at family.VolumeAttachment)
 	if alive, _ := p.kinds[r.Mode].alive(r); !alive {
 		return family.Volume{}, app.Errorf(app.ETransient, "machine %s isn't running", r.ID)
 	}
-	path, err := p.kinds[r.Mode].mountPath(r, at.Mount)
+	path, err := p.mounter(r).mountPath(r, at.Mount)
 	if err != nil {
 		return family.Volume{}, err
 	}
@@ -205,7 +208,7 @@ func (p *Provider) AttachVolume(ctx context.Context, at family.VolumeAttachment)
 	if err := p.files.saveVolume(v); err != nil {
 		return family.Volume{}, err
 	}
-	if err := p.kinds[r.Mode].mount(r, v); err != nil {
+	if err := p.mounter(r).mount(r, v); err != nil {
 		return family.Volume{}, fmt.Errorf("mount volume %s on %s: %w", v.ID, path, err)
 	}
 	out := v.view()
@@ -230,7 +233,7 @@ func (p *Provider) DetachVolume(ctx context.Context, id string) error {
 	r, release, err := p.hold(ctx, v.Machine)
 	if err == nil {
 		defer release()
-		if err := p.kinds[r.Mode].unmount(r, v); err != nil {
+		if err := p.mounter(r).unmount(r, v); err != nil {
 			return err
 		}
 	} else if app.CodeOf(err) != app.ENotFound {

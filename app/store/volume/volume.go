@@ -30,7 +30,7 @@ func (s *Store) HasVolumes(ctx context.Context, tenant, cluster string) (has boo
 	return has, db.Wrapped(err)
 }
 
-// again reports whether an operation makes the machine of a node again that it gives back.
+// again reports whether an operation makes the machine of a node again that it returns.
 const again = `EXISTS (SELECT 1 FROM steps s WHERE s.operation = ? AND s.node = v.node AND s.action = 'create')`
 
 func (s *Store) NodeVolumes(ctx context.Context, tenant, cluster, node string, operation int64) (list []volume.ForStep, err error) {
@@ -182,7 +182,7 @@ func gone(t *db.Tx, at time.Time, id, proof string) error {
 	return t.Exec(`UPDATE volumes SET state = 'deleted', machine = '', deleted_at = ?, proof = ?, error = '' WHERE id = ? AND deleted_at = 0`, db.Micros(at), proof, id)
 }
 
-// NodeGone says what becomes of the volumes of a node whose machine is proven to be gone. Where the operation makes the machine again, they wait for it;
+// NodeGone decides what happens to the volumes of a node whose machine is proven to be gone. Where the operation makes the machine again, they wait for it;
 // else those that are to be kept belong to their owner from now on.
 func NodeGone(t *db.Tx, at time.Time, tenant, cluster, node string, operation int64) error {
 	type left struct {
@@ -208,7 +208,7 @@ func NodeGone(t *db.Tx, at time.Time, tenant, cluster, node string, operation in
 			err = gone(t, at, l.id, "It was never created.")
 		case l.choice == string(template.VolumeKeep):
 			err = keep(t, at, l.id)
-		default: // its deletion isn't proven: whoever reports next, or the reconciler, has it
+		default: // its deletion isn't proven: the next report, or the reconciler, has it
 			err = t.Exec(`UPDATE volumes SET machine = '', state = 'deleting', kept_cluster = cluster, cluster = '' WHERE id = ?`, l.id)
 		}
 		if err != nil {
@@ -238,7 +238,7 @@ func keep(t *db.Tx, at time.Time, id string) error {
 // Place is where a kept volume goes.
 type Place struct{ Cluster, Provider, Node, Service, Name, Owner string }
 
-// assign gives a kept volume to a node, once: EConflict where it isn't kept any more. It stays kept when that node goes, unless someone says otherwise.
+// assign hands a kept volume to a node, once: EConflict where it isn't kept any more. It stays kept when that node goes, unless someone says otherwise.
 func assign(t *db.Tx, at time.Time, tenant, id string, to Place) (v volume.Volume, err error) {
 	v, err = scan(t.Row(`SELECT `+columns+` FROM volumes v WHERE v.id = ? AND v.tenant = ?`, id, tenant))
 	if db.IsNoRows(err) {
@@ -268,7 +268,7 @@ func assign(t *db.Tx, at time.Time, tenant, id string, to Place) (v volume.Volum
 	return v, begin(t, at, id)
 }
 
-// Assign gives a kept volume to a node of a cluster that is being written.
+// Assign hands a kept volume to a node of a cluster that is being written.
 func Assign(t *db.Tx, at time.Time, tenant, id string, to Place) error {
 	_, err := assign(t, at, tenant, id, to)
 	return err

@@ -203,7 +203,7 @@ func volumeDeleteCommand(c *cli.Context) *cobra.Command {
 func volumeForgetCommand(c *cli.Context) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{Use: "forget ID", Short: "Forget a volume that no longer exists at its provider", Args: cli.Exactly("ID"), Example: "  muster volume forget vol-abc",
-		Long: "Forget a volume that no longer exists at its provider, so that the next repair or resume gives its node an empty one.",
+		Long: "Forget a volume that no longer exists at its provider, so that the next repair or resume creates an empty one for its node.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return changeVolume(cmd.Context(), c, args[0], yes, "Forget volume %s (%s, %d GB)? Its node gets an empty one.", func(cl *cli.Client) volumeCall { return cl.Volumes.Forget })
 		}}
