@@ -42,6 +42,10 @@ type Cluster struct {
 	// Pool is the number of the pool whose machine it is; 0 for an ordinary cluster. No list shows such a cluster, and no one changes it.
 	Pool int64 `json:"-"`
 
+	// Description is for people; Labels are what clusters are found and counted by, and what their machines carry as tags. See app/label.
+	Description string            `json:"description,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+
 	Visibility Visibility `json:"visibility"`
 	OwnerGroup string     `json:"owner_group,omitempty"`
 	// Access is what the one who asked may do with it; AccessNone where it was not read for a person.

@@ -28,6 +28,7 @@ const (
 	maxClusterIDs  = 100
 	maxClusterList = 1000
 	maxListText    = 100
+	maxListLabels  = 20
 )
 
 // Check refuses what cannot be meant.
@@ -46,6 +47,8 @@ func (f ClusterFilter) Check() error {
 		return bad("id", "Request fewer clusters at once.", "Too many clusters: %d requested, at most %d allowed.", len(f.IDs), maxClusterIDs)
 	case len(f.Text) > maxListText:
 		return bad("q", "Search for part of a name.", "The search text must be at most %d characters.", maxListText)
+	case len(f.Labels) > maxListLabels:
+		return bad("label", "Filter by fewer labels.", "Too many labels: at most %d allowed.", maxListLabels)
 	case f.Limit < 0 || f.Limit > maxClusterList:
 		return bad("limit", "Omit it for 200.", "The limit must be 1 to %d clusters, not %d.", maxClusterList, f.Limit)
 	}

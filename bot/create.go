@@ -14,6 +14,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/humanize"
+	"muster/app/label"
 	apptemplate "muster/app/template"
 )
 
@@ -144,7 +145,23 @@ func (c *createForm) read() {
 			c.request.Lease = &d
 		}
 	}
+	c.readLabels()
 	c.readParameters()
+}
+
+// readLabels reads the field of labels, and names what is missing there, as the request's answer would.
+func (c *createForm) readLabels() {
+	given, err := label.Parse(strings.Split(c.value("labels"), "\n"))
+	if err == nil {
+		err = label.Check(given)
+	}
+	if err == nil {
+		_, err = c.template.Labels.Complete("", given)
+	}
+	if err != nil {
+		c.wrong(c.field("labels"), app.AsError(err))
+	}
+	c.request.Labels = given
 }
 
 // value is a template field's value or its default.
@@ -239,7 +256,7 @@ func (c *createForm) fieldOf(e *app.Error) string {
 	switch {
 	case e.Field == "name", e.Field == "template":
 		return e.Field
-	case e.Field == "size", e.Field == "lease":
+	case e.Field == "size", e.Field == "lease", e.Field == "labels":
 		return c.field(e.Field)
 	case e.Reason == "size", e.Reason == "no_solution":
 		return c.field("size")

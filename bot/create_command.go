@@ -69,7 +69,7 @@ func (cr *creates) fitted(ctx context.Context, r request, q cluster.CreateReques
 	if f := (&createForm{template: t}); q.Size == 0 && !f.sets("size") {
 		q.Size = max(1, t.Constraints.Size.Min)
 	}
-	return q, len(t.Complaints(nil)) > 0, nil
+	return q, len(t.Complaints(nil)) > 0 || t.Labels.Missing(t.Labels.Fill(nil)) != nil, nil
 }
 
 // typed is a form filled in with what was typed in one line.

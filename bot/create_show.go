@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,7 +150,19 @@ func (c *createForm) fields() []Field {
 	for _, p := range c.parameters() {
 		list = append(list, c.parameterField(p))
 	}
-	return list
+	return append(list, c.labelField())
+}
+
+// labelField has a line for each label.
+func (c *createForm) labelField() Field {
+	f := Field{Name: c.field("labels"), Kind: FieldLong, Label: "Labels", Hint: "One per line, as key=value.", Optional: true, Most: 3000}
+	if v := c.value("labels"); v != "" {
+		f.Values = []string{v}
+	}
+	if l := c.template.Labels; l != nil && len(l.Required) > 0 {
+		f.Hint, f.Optional = f.Hint+" Required: "+humanize.And(slices.Sorted(maps.Keys(l.Required)))+".", false
+	}
+	return f
 }
 
 func (c *createForm) parameterField(p template.Parameter) Field {

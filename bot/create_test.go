@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/label"
 	"muster/app/policy"
 	"muster/app/template"
 )
@@ -126,6 +127,34 @@ func TestCreateModalWithSizes(t *testing.T) {
 	}
 	if d := b.Submit(t.Context(), ada, m.asForm(nil)); d.Answer == nil || s.asked[0].Size != 5 {
 		t.Errorf("it is answered %+v", d)
+	}
+}
+
+// A template that requires a label opens the form, which asks for it.
+func TestCreateModalAsksForRequiredLabels(t *testing.T) {
+	b, s, m := opened(t)
+	if f := fieldOf(t, m, "labels@"); !f.Optional || f.Kind != FieldLong {
+		t.Errorf("labels are %+v", f)
+	}
+	s.catalog.Templates["odd"].Labels = &label.Rules{Defaults: label.Labels{"stage": "dev"}, Required: map[string]string{"cost-centre": "Ask your team lead."}}
+	p := ada
+	p.Channel = "C7"
+	a := b.Say(t.Context(), p, "create shop odd 3")
+	if a.Modal == nil {
+		t.Fatalf("no form is opened: %+v", a)
+	}
+	f := fieldOf(t, *a.Modal, "labels@")
+	if f.Optional || !strings.Contains(f.Hint, "Required: cost-centre.") {
+		t.Errorf("labels are %+v", f)
+	}
+	d := b.Submit(t.Context(), ada, a.Modal.asForm(map[string]string{"labels": "team=web"}))
+	if got := d.Errors[f.Name]; !strings.Contains(got, "requires the label cost-centre") || !strings.Contains(got, "Ask your team lead.") || len(s.asked) != 0 {
+		t.Errorf("without it: %+v", d)
+	}
+	m = b.Fill(t.Context(), ada, a.Modal.asForm(map[string]string{"labels": "team=web\ncost-centre=4711"}))
+	d = b.Submit(t.Context(), ada, m.asForm(nil))
+	if d.Answer == nil || len(s.asked) != 1 || s.asked[0].Labels["cost-centre"] != "4711" || s.asked[0].Labels["team"] != "web" {
+		t.Errorf("with it: %+v, %+v", d, s.asked)
 	}
 }
 

@@ -31,11 +31,11 @@ type room struct {
 }
 
 // The nouns that all domains name, and the contracts of solver, planner and families. "nouns" in a row of the table is any of them.
-var nouns = []string{"app", "app/observe", "app/humanize", "app/template", "app/layout", "app/plan", "app/family"}
+var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/template", "app/layout", "app/plan", "app/family"}
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
-	"app/inventory", "app/operation", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings", "app/sshaccess", "app/upkeep",
+	"app/inventory", "app/node", "app/operation", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings", "app/sshaccess", "app/upkeep",
 	"app/usage", "app/volume", "app/webhook"}
 
 // The first matching line counts.
@@ -43,10 +43,11 @@ var rooms = []room{
 	{"app", []string{"app/observe", "app/humanize"}, "app is the still point: whatever it needs from outside is an interface of its own"},
 	{"app/observe", nil, "what is counted knows nothing of what counts"},
 	{"app/humanize", nil, "words for people know nothing of what is said"},
-	{"app/template", []string{"app", "app/humanize"}, "what admins publish needs only errors and people"},
+	{"app/label", []string{"app", "app/humanize"}, "what describes clusters needs neither them nor the catalog, which both use its rules"},
+	{"app/template", []string{"app", "app/humanize", "app/label"}, "what admins publish needs only errors and people"},
 	{"app/layout", []string{"app", "app/humanize", "app/template"}, "the contract of the solver is made of the catalog's entries"},
 	{"app/plan", []string{"app", "app/layout", "app/humanize", "app/template"}, "the contract of the planner is made of the catalog's entries"},
-	{"app/family", []string{"app", "app/template"}, "the contract of the families is made of the catalog's entries"},
+	{"app/family", []string{"app", "app/label", "app/template"}, "the contract of the families is made of the catalog's entries"},
 	{"app/build", []string{"nouns", "app/catalog", "app/cluster", "app/identity", "app/operation", "app/policy", "app/sshaccess", "app/webhook"}, "builds get clusters and tell hooks"},
 	{"app/catalog", []string{"nouns"}, "entries need only the nouns"},
 	{"app/chat", []string{"nouns", "app/catalog", "app/cluster", "app/identity"}, "people in chats are accounts that look at clusters"},
@@ -57,6 +58,7 @@ var rooms = []room{
 	{"app/schedule", []string{"nouns"}, "when clusters sleep needs only the nouns"},
 	{"app/identity", []string{"nouns", "app/catalog"}, "a second tenant is refused while the first has machines on this host"},
 	{"app/inventory", []string{"nouns", "app/cluster"}, "files for other tools need only the nouns"},
+	{"app/node", []string{"nouns", "app/cluster"}, "who sees a cluster sees its nodes"},
 	{"app/operation", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/identity", "app/policy", "app/resource", "app/schedule", "app/volume"}, "a change of a cluster begins with what a cluster is"},
 	{"app/policy", []string{"nouns"}, "policies and quotas need only the nouns"},
 	{"app/pool", []string{"nouns", "app/catalog", "app/cluster", "app/operation", "app/policy"}, "machines of pools are set up as those of clusters are"},
@@ -162,6 +164,7 @@ var rooms = []room{
 	{"automators/executable", []string{"nouns", "app/resource", "app/program", "automators/internal/*"}, "programs of one's own are found and ended alike, in every family"},
 	{"automators/*", []string{"nouns", "app/resource", "@/internal/*", "automators/internal/*"}, "a member knows its tool and the contract, and no other member"},
 	{"portal/buildsystems", []string{"nouns", "app/build", "portal/buildsystems/*", "portal/buildsystems/internal/*"}, "the family's list names its members"},
+	{"portal/ldap/ldaptest", nil, "it is the other end, in tests only"},
 	{"portal/buildsystems/buildsystemtest", []string{"nouns", "app/build"}, "the suite is handed the family that it tries"},
 	{"portal/buildsystems/internal/*", []string{"nouns", "app/build", "app/webhook"}, "what members share knows none of them"},
 	{"portal/buildsystems/*", []string{"nouns", "app/build", "portal/buildsystems/internal/*"}, "a member knows its system and the contract, and no other member"},
@@ -200,6 +203,7 @@ var rooms = []room{
 	{"portal/chat", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/health", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/identity", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
+	{"portal/node", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/pool", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/quota", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/resource", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
@@ -275,6 +279,8 @@ var homes = []struct {
 	{"github.com/danielgtaylor/huma", []string{"portal", "portal/*"}, "the REST API is served by the web face"},
 	{"github.com/coreos/go-oidc", []string{"portal/oidc"}, "one room speaks OpenID Connect"},
 	{"golang.org/x/oauth2", []string{"portal/oidc"}, "so does it with OAuth below it"},
+	{"github.com/go-ldap/ldap", []string{"portal/ldap", "portal/ldap/ldaptest"}, "one room speaks LDAP"},
+	{"github.com/go-asn1-ber/asn1-ber", []string{"portal/ldap"}, "and bounds its messages"},
 	{"github.com/zitadel/oidc", nil, "it is the other end, in tests only"},
 	{"github.com/alexedwards/scs", []string{"portal", "portal/site", "cmd/*", "cmd/muster/server"}, "sessions are the web face's; cmd hands it their store"},
 	{"github.com/spf13/cobra", []string{"cmd/*", "cmd/muster/*"}, "command lines are read in cmd and passed on as plain values"},
@@ -288,7 +294,7 @@ var homes = []struct {
 	{"go.opentelemetry.io", []string{"cmd/muster/observe/trace", "cmd/muster/observe/trace/otlptest"}, "one room speaks to OpenTelemetry; the others follow in app's words"},
 	{"net/http/httptest", []string{"bot/slack/slacktest", "portal/portaltest", "portal/buildsystems/buildsystemtest"}, "what helps tests is in no program that people run"},
 	{"net/http/pprof", []string{"cmd/muster/server"}, "profiles are shown by the process itself"},
-	{"testing", []string{"app/apptest", "app/apptest/harness", "app/execution/executiontest", "bot/slack/slacktest", "app/store/storetest", "app/store/storetest/*", "app/store/db/dbtest", "portal/portaltest", "providers/providertest", "automators/automatortest", "portal/buildsystems/buildsystemtest", "jobs/remote/remotetest"},
+	{"testing", []string{"app/apptest", "app/apptest/harness", "app/execution/executiontest", "bot/slack/slacktest", "app/store/storetest", "app/store/storetest/*", "app/store/db/dbtest", "portal/portaltest", "providers/providertest", "automators/automatortest", "portal/buildsystems/buildsystemtest", "portal/ldap/ldaptest", "jobs/remote/remotetest"},
 		"only suites that others run import it outside of tests"},
 }
 

@@ -36,10 +36,12 @@ type everything interface {
 	site.Dashboard
 	site.Deletes
 	site.Ownership
+	site.Labels
 	site.ClusterAccess
 	site.Creates
 	site.Specs
 	site.Sharing
+	site.Nodes
 	site.Feed
 	site.Repeats
 	site.Catalogs

@@ -136,6 +136,10 @@ func (f *fakeQuotas) Usage(_ context.Context, _ app.Actor, q appusage.Filter) (a
 	return u, nil
 }
 
+func (f *fakeQuotas) UsageLabels(context.Context, app.Actor) ([]string, error) {
+	return []string{"cost-centre"}, nil
+}
+
 func (f *fakeQuotas) UsageOfAll(ctx context.Context, a app.Actor, q appusage.Filter) (appusage.Usage, error) {
 	if !a.May("UsageOfAll") {
 		return appusage.Usage{}, app.Errorf(app.EForbidden, "Only superadmins see all tenants.")

@@ -12,6 +12,7 @@ import (
 	"github.com/alexedwards/scs/v2"
 	"github.com/danielgtaylor/huma/v2"
 	"muster/app/catalog"
+	"muster/app/identity"
 	"muster/app/observe"
 	"muster/portal/chat"
 	clusterpage "muster/portal/cluster"
@@ -39,6 +40,8 @@ type Config struct {
 	Proxies []netip.Prefix
 	// Providers are identity providers, in the order of the sign-in page.
 	Providers []site.IdentityProvider
+	// Directories know names and passwords of people without a password in Muster, in the order in which they're asked.
+	Directories []identity.Directory
 	// Keys checks security keys; nil: only codes are second factors.
 	Keys site.SecurityKeys
 	// Texts reads and changes YAML of the catalog.
@@ -84,7 +87,7 @@ func New(c Config) *Portal {
 	p.services = newServices(p.Site)
 	p.Log, p.Version, p.Note, p.fleet.CA, p.Secure, p.Now = c.Logger, c.Version, c.SandboxNote, c.CAFingerprint, c.Secure, c.Now
 	p.URL, p.proxies, p.Elsewhere, p.Keys, p.chat.Chat = strings.TrimRight(c.URL, "/"), c.Proxies, c.Providers, c.Keys, c.Chat
-	p.Texts, p.Rules = c.Texts, c.Rules
+	p.Texts, p.Rules, p.Directories = c.Texts, c.Rules, c.Directories
 	p.Closing, p.Streams, p.Meter, p.tracer = make(chan struct{}), newStreams(), observe.MeterOf(c.Meter), c.Tracer
 	p.quota.Limiter, p.quota.PerMinute, p.changing = quota.NewLimiter(c.APIRate), c.APIRate, newTurns()
 	p.Notice = func(message string) templ.Component {

@@ -30,6 +30,23 @@ func (f *fakeProvisioners) Provisioners(_ context.Context, a app.Actor) ([]app.P
 	}, nil
 }
 
+func (f *fakeProvisioners) Provisioner(ctx context.Context, a app.Actor, id string) (fleet.ProvisionerDetail, error) {
+	all, err := f.Provisioners(ctx, a)
+	if err != nil {
+		return fleet.ProvisionerDetail{}, err
+	}
+	for _, p := range all {
+		if p.ID == id {
+			d := fleet.ProvisionerDetail{Provisioner: p, Steps: []fleet.ProvisionerStep{}}
+			if id == "aaa" {
+				d.Steps = append(d.Steps, fleet.ProvisionerStep{Worker: "aaa:w", Tenant: "<acme>", Cluster: "c1", Operation: 7, Node: "web-1", Action: app.ActionStart, Service: "web", StartedAt: f.fake.now().Add(-90 * time.Second)})
+			}
+			return d, nil
+		}
+	}
+	return fleet.ProvisionerDetail{}, app.Errorf(app.ENotFound, "Provisioner %q doesn't exist.", id)
+}
+
 func (f *fakeProvisioners) DrainProvisioner(_ context.Context, _ app.Actor, name string) (int, error) {
 	if name != "aaa" && name != "h1" {
 		return 0, app.Errorf(app.ENotFound, "Provisioner %q doesn't exist.", name)
@@ -79,6 +96,20 @@ func TestProvisionerPage(t *testing.T) {
 	s.post("/provisioners/zzz/drain", nil).reads(http.StatusNotFound, "doesn't exist")
 }
 
+func TestOneProvisionerPage(t *testing.T) {
+	s, _ := staff(t)
+	s.signIn("root")
+	if !strings.Contains(s.get("/provisioners").body, `href="/provisioners/aaa"`) {
+		t.Error("the list doesn't link to a provisioner's page")
+	}
+	s.get("/provisioners/aaa").reads(http.StatusOK, "h1 aaa", "State active", "Slots in use 3 of 8", "Last seen", "Host h1.lab", "Tags region=eu", "Allowed tenants all", "<acme> 3 6", "zeta 0 2",
+		"start web web-1 c1 <acme> 1 min 30 s", "2 more steps running for less time.", "Drain provisioner")
+	s.get("/provisioners/local:s1:bbb").reads(http.StatusOK, "server on h0", "Last seen part of a server", "Token none: it's part of a server", "No tenant has slots here.", "No steps are running.")
+	s.get("/provisioners/zzz").reads(http.StatusNotFound, "doesn't exist")
+	s.signIn("ada")
+	s.get("/provisioners/aaa").reads(http.StatusForbidden, "only admins")
+}
+
 func TestProvisionerPageIsForAdmins(t *testing.T) {
 	s, _ := staff(t)
 	s.signIn("ada")
@@ -104,6 +135,9 @@ func TestProvisionerAPI(t *testing.T) {
 	}{
 		{"GET", "/provisioners", "", "boss", http.StatusOK, `"name":"h1"`},
 		{"GET", "/provisioners", "", "ada", http.StatusForbidden, "only admins"},
+		{"GET", "/provisioners/aaa", "", "boss", http.StatusOK, `"worker":"aaa:w"`},
+		{"GET", "/provisioners/zzz", "", "boss", http.StatusNotFound, "doesn't exist"},
+		{"GET", "/provisioners/aaa", "", "ada", http.StatusForbidden, "only admins"},
 		{"POST", "/provisioners/h1/drain", "", "boss", http.StatusOK, `"draining":1`},
 		{"POST", "/provisioners/h9/drain", "", "boss", http.StatusNotFound, "doesn't exist"},
 		{"GET", "/provisioner-tokens", "", "boss", http.StatusOK, `"name":"lab"`},

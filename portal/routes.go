@@ -14,6 +14,7 @@ import (
 	"muster/portal/health"
 	"muster/portal/home"
 	"muster/portal/identity"
+	"muster/portal/node"
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
@@ -37,6 +38,7 @@ func (p *Portal) pages() []site.Route {
 		home.Routes(p.home),
 		template.Routes(p.template),
 		cluster.Routes(p.cluster),
+		node.Routes(p.node),
 		operation.Routes(p.operation),
 		execution.Routes(p.execution),
 		health.Routes(p.health),
@@ -64,6 +66,7 @@ func (p *Portal) operations() []site.Operation {
 		template.Operations(p.template),
 		catalog.Operations(p.catalog),
 		cluster.Operations(p.cluster),
+		node.Operations(p.node),
 		operation.Operations(p.operation),
 		health.Operations(p.health),
 		execution.Operations(p.execution),

@@ -11,6 +11,7 @@ import (
 	"muster/portal/health"
 	"muster/portal/home"
 	"muster/portal/identity"
+	"muster/portal/node"
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
@@ -29,6 +30,7 @@ type services struct {
 	chat      *chat.Service
 	health    *health.Service
 	identity  *identity.Service
+	node      *node.Service
 	pool      *pool.Service
 	volume    *volume.Service
 	quota     *quota.Service
@@ -50,6 +52,7 @@ func newServices(s *site.Site) (n services) {
 	n.chat = chat.New(s)
 	n.health = health.New(s)
 	n.identity = identity.New(s)
+	n.node = node.New(s)
 	n.pool = pool.New(s)
 	n.volume = volume.New(s)
 	n.quota = quota.New(s)

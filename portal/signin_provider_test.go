@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	identitycore "muster/app/identity"
 	"muster/portal/address"
 	"muster/portal/identity"
 	"muster/portal/oidc"
@@ -129,7 +130,7 @@ func newSSOSite(t *testing.T, change ...func(*oidc.Config)) (*userSite, *sso) {
 	t.Cleanup(hc.CloseIdleConnections)
 	c := oidc.Config{Name: "sso", Label: "Acme SSO", Issuer: s.srv.URL, ClientID: "muster", ClientSecret: "hush", RedirectURL: s.back[0], HomeURL: srv.URL + "/signin", HTTP: hc}
 	for _, text := range []string{"admins -> acme:admin", "devs -> acme:user:builders,ops", "devs -> default:viewer", "ghosts -> nowhere:user"} {
-		r, err := oidc.ParseRule(text)
+		r, err := identitycore.ParseGrantRule(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/humanize"
+	"muster/app/label"
 	"muster/app/layout"
 	"muster/app/policy"
 	"muster/app/template"
@@ -54,6 +56,8 @@ type Rule struct {
 	Provider   string         `json:"provider,omitempty"`
 	Cluster    string         `json:"cluster,omitempty"`
 	Parameters map[string]any `json:"parameters,omitempty"`
+	// Labels are those of the cluster. Their values may have parts such as ${event.branch}, and become what values can be.
+	Labels map[string]string `json:"labels,omitempty"`
 	// Lease is the backstop: the cluster goes then though no end is ever reported. Of extend it is by how much the lease moves.
 	Lease       string `json:"lease,omitempty"`
 	Concurrency int    `json:"concurrency,omitempty"`
@@ -87,6 +91,7 @@ type Spec struct {
 	Provider    string         `json:"provider,omitempty"`
 	Cluster     string         `json:"cluster,omitempty"`
 	Parameters  map[string]any `json:"parameters,omitempty"`
+	Labels      label.Labels   `json:"labels,omitempty"`
 	Lease       time.Duration  `json:"lease"`
 	WaitFor     time.Duration  `json:"wait_for"`
 	Concurrency int            `json:"concurrency"`
@@ -94,7 +99,8 @@ type Spec struct {
 
 func (k Spec) Request() cluster.CreateRequest {
 	lease := k.Lease
-	return cluster.CreateRequest{Request: layout.Request{Template: k.Template, Size: k.Size, Provider: k.Provider}, Name: k.Cluster, Parameters: k.Parameters, Lease: &lease}
+	return cluster.CreateRequest{Request: layout.Request{Template: k.Template, Size: k.Size, Provider: k.Provider}, Name: k.Cluster, Parameters: k.Parameters, Lease: &lease,
+		Labels: k.Labels}
 }
 
 func (r Rule) lengthOf(text string, otherwise time.Duration) time.Duration {
@@ -153,7 +159,7 @@ func (r Rule) Check() error {
 		return wrong("forks", fmt.Sprintf("unknown value %q for forks", humanize.Clip(string(r.Forks))), "Use never, unknown or all.")
 	case r.Do == ActionExtend && r.Lease == "":
 		return wrong("lease", "lease is required: how much to extend leases by", "For example lease: 1h.")
-	case r.Do != ActionCreate && (r.Template != "" || r.Size != 0 || r.Cluster != "" || len(r.Parameters) > 0 || r.Provider != "" || r.Forks != "" || r.Again ||
+	case r.Do != ActionCreate && (r.Template != "" || r.Size != 0 || r.Cluster != "" || len(r.Parameters) > 0 || len(r.Labels) > 0 || r.Provider != "" || r.Forks != "" || r.Again ||
 		r.Concurrency != 0 || r.Queue != nil || r.WaitFor != "" || r.Callback != ""):
 		return wrong("do", fmt.Sprintf("%q can't be used with settings for rules that create", r.Do), "Only key and lease apply.")
 	case r.Size < 0 || r.Size > 100000:
@@ -167,10 +173,29 @@ func (r Rule) Check() error {
 	case len(r.When) > 2000 || len(r.Key) > 2000 || len(r.Cluster) > 500 || len(r.Template) > 500:
 		return wrong("when", "a text is too long", "Split the rule in two.")
 	}
+	if err := r.checkLabels(); err != nil {
+		return err
+	}
 	if err := span("lease", r.Lease, minBuildLength, maxBuildLease); err != nil {
 		return err
 	}
 	return span("wait_for", r.WaitFor, minBuildLength, maxBuildWait)
+}
+
+// checkLabels checks the number of labels and their keys. Their values are known when an event comes.
+func (r Rule) checkLabels() error {
+	if len(r.Labels) > label.MaxLabels {
+		return &app.Error{Code: app.EInvalid, Field: "labels", Message: fmt.Sprintf("at most %d labels are allowed", label.MaxLabels)}
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
+		if err := label.CheckKey(key); err != nil {
+			return err
+		}
+		if len(r.Labels[key]) > 500 {
+			return &app.Error{Code: app.EInvalid, Field: "labels", Message: fmt.Sprintf("label %q is too long", key), Hint: "Shorten it to 500 bytes."}
+		}
+	}
+	return nil
 }
 
 // Judgement is what a rule says about an event: what it would ask for, with all CEL evaluated.

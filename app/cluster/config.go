@@ -22,5 +22,5 @@ func (a *Specs) ClusterConfig(ctx context.Context, actor app.Actor, cluster stri
 	if err != nil || d.Config == nil {
 		return map[string]any{}, err
 	}
-	return concealed(d.Config).(map[string]any), nil
+	return Concealed(d.Config).(map[string]any), nil
 }

@@ -193,6 +193,10 @@ func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r CreateRequest
 		if err := t.CheckImmutable(r.override(t)); err != nil {
 			return w, err
 		}
+		if r.Labels, err = t.Labels.Complete(r.Description, r.Labels); err != nil {
+			return w, err
+		}
+		w.Request = r
 	}
 	if w.Draft, w.Preview, err = a.Prepare(ctx, actor.Tenant, r); err != nil {
 		return w, err
@@ -234,7 +238,7 @@ func (a *Creates) facts(ctx context.Context, actor app.Actor, r CreateRequest, d
 	f := policy.Input{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
 		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour), Lease: p.Lease,
-		Provider: p.Layout.Provider, CPU: d.mostCPU(p.Layout), Now: a.Now(), TimeZone: zone,
+		Provider: p.Layout.Provider, CPU: d.mostCPU(p.Layout), Labels: r.Labels, Now: a.Now(), TimeZone: zone,
 	}
 	for s := range d.Definition.Services {
 		f.Services = append(f.Services, s)
@@ -279,7 +283,7 @@ func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r CreateReq
 	c := app.Cluster{
 		ID: id, Tenant: actor.Tenant, Name: cmp.Or(r.Name, id), Owner: actor.User, Template: r.Template, Provider: p.Layout.Provider,
 		Size: p.Layout.Size(), Status: app.ClusterPending, CostPerHour: p.Layout.CostPerHour, DNSSuffix: d.DnsSuffix, CreatedAt: now,
-		Visibility: r.Visibility, OwnerGroup: r.Group,
+		Visibility: r.Visibility, OwnerGroup: r.Group, Description: strings.TrimSpace(r.Description), Labels: r.Labels,
 	}
 	if p.Lease > 0 {
 		c.ExpiresAt = now.Add(p.Lease)

@@ -145,7 +145,7 @@ func (d Definition) redactedParameters(t *template.Template) map[string]any {
 		for name, v := range d.Parameters {
 			out[name] = v
 		}
-		return concealed(out).(map[string]any)
+		return Concealed(out).(map[string]any)
 	}
 	for _, p := range t.Parameters {
 		if !p.Configures() {
@@ -164,7 +164,7 @@ func (d Definition) redactedParameters(t *template.Template) map[string]any {
 			out[p.Name] = v
 		}
 	}
-	return concealed(out).(map[string]any)
+	return Concealed(out).(map[string]any)
 }
 
 // CheckImmutable is that of the template that the cluster was made from.

@@ -21,7 +21,8 @@ type Moment struct {
 	template, provider string
 	size               int
 	services           []string
-	nodes              []app.Node // nil where they are not known of that moment
+	nodes              []app.Node   // nil where they are not known of that moment
+	described          *app.Cluster // for its description and labels; nil where they are not known of that moment
 	definition         Definition
 }
 
@@ -80,7 +81,7 @@ func (a *Specs) moment(ctx context.Context, actor app.Actor, text string) (m Mom
 	}
 	m.Cluster, m.Name, m.template, m.provider = c.ID, c.Name, c.Template, c.Provider
 	if !at {
-		m.services = c.Services
+		m.services, m.described = c.Services, &c
 		if m.nodes, err = a.Store.Nodes(ctx, c.Tenant, c.ID); err != nil {
 			return m, err
 		}
@@ -109,6 +110,12 @@ func diffMoments(a, b Moment) Diff {
 		add("nodes", groupsText(a.nodes), groupsText(b.nodes))
 	} else {
 		d.Notes = append(d.Notes, "Nodes aren't compared: their hardware, image and services after past operations aren't kept.")
+	}
+	if a.described != nil && b.described != nil {
+		add("description", a.described.Description, b.described.Description)
+		for _, key := range sortedNames(a.described.Labels, b.described.Labels) {
+			add(apptemplate.PathOf("labels", key), a.described.Labels[key], b.described.Labels[key])
+		}
 	}
 	d.Changes = append(d.Changes, ChangesOf(a.definition, b.definition)...)
 	for _, s := range sortedNames(a.definition.Services, b.definition.Services) {

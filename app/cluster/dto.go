@@ -73,8 +73,10 @@ type CreateRequest struct {
 	OnFailure app.FailureChoice `json:"on_failure,omitempty"`
 	template.PartialOverride
 	// Visibility "" is the tenant's default. Group is one whose members own the cluster together with the one who asks.
-	Visibility app.Visibility `json:"visibility,omitempty"`
-	Group      string         `json:"group,omitempty"`
+	Visibility  app.Visibility    `json:"visibility,omitempty"`
+	Group       string            `json:"group,omitempty"`
+	Description string            `json:"description,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"` // those that it lacks are the template's defaults
 	// Volumes are kept volumes to use instead of new ones.
 	Volumes []volume.Use `json:"volumes,omitempty"`
 	// Build is the build that it is for; nil for none.

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/label"
 	"muster/app/layout"
 	"muster/app/secret"
 	"muster/app/template"
@@ -54,6 +55,9 @@ type Spec struct {
 	Config     map[string]any      `json:"config,omitempty"` // over the template's own
 	Parameters map[string]any      `json:"parameters,omitempty"`
 	OnFailure  app.FailureChoice   `json:"on_failure,omitempty"`
+
+	Description string            `json:"description,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
 	template.PartialOverride
 }
 
@@ -109,7 +113,7 @@ func (a *Specs) export(ctx context.Context, c app.Cluster) (SpecExport, error) {
 func specOf(c app.Cluster, d Definition, nodes []app.Node, t *template.Template) SpecExport {
 	e := SpecExport{Omitted: []string{}, Groups: groupsOf(nodes)}
 	e.Spec = Spec{Name: c.Name, Template: c.Template, Size: len(nodes), Provider: c.Provider, Services: slices.Clone(c.Services), DNSSuffix: c.DNSSuffix,
-		Config: d.Overrides, Parameters: d.Parameters, Lease: "forever"}
+		Config: d.Overrides, Parameters: d.Parameters, Lease: "forever", Description: c.Description, Labels: c.Labels}
 	if d.Overrides == nil && t != nil { // from before it was kept apart
 		e.Spec.Config = difference(t.Defaults.Config, d.Config)
 	}
@@ -199,7 +203,7 @@ func hides(key string, v any) bool {
 	if text, is := v.(string); is && text != "" && app.SecretReference.ReplaceAllString(text, "") == "" {
 		return false
 	}
-	return secret.SecretKeyPattern.MatchString(key) || !template.SameValue(v, concealed(v))
+	return secret.SecretKeyPattern.MatchString(key) || !template.SameValue(v, Concealed(v))
 }
 
 // leaseText writes a duration as ParseLength reads it, to the minute.
@@ -223,6 +227,7 @@ func leaseText(d time.Duration) string {
 // Request is what to ask for.
 func (s Spec) Request() (CreateRequest, error) {
 	r := CreateRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, PartialOverride: s.PartialOverride,
+		Description: s.Description, Labels: s.Labels,
 		Request: layout.Request{Template: s.Template, Size: s.Size, Provider: s.Provider, Services: s.Services, Hardware: s.Hardware, Image: s.Image, Prefer: s.Prefer}}
 	var err error
 	r.Lease, err = s.leaseLength()
@@ -247,7 +252,7 @@ func (s Spec) leaseLength() (*time.Duration, error) {
 // Complaints are what is wrong with a spec whatever the catalog says, each with its field.
 func (s Spec) Complaints() (list []*app.Error) {
 	_, lease := s.leaseLength()
-	checks := []error{s.Prefer.Check(), lease, s.OnFailure.Check(), s.PartialOverride.Check(s.OnFailure)}
+	checks := []error{label.CheckDescription(s.Description), label.Check(s.Labels), s.Prefer.Check(), lease, s.OnFailure.Check(), s.PartialOverride.Check(s.OnFailure)}
 	if s.Name != "" {
 		checks = append(checks, app.CheckClusterName(s.Name))
 	}

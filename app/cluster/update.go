@@ -26,6 +26,9 @@ type Update struct {
 	Image    string   `json:"image,omitempty"`    // of new nodes
 	// Config is laid over the cluster's configuration, map by map (reconfigure); null takes a key out.
 	Config map[string]any `json:"config,omitempty"`
+	// Replace makes Config the whole configuration: keys that it leaves out are taken out (reconfigure). Values that are hidden where the
+	// configuration is shown may be given as they're shown, and stay.
+	Replace bool `json:"replace,omitempty"`
 	// Parameters are values of the template's parameters, by name (reconfigure); null takes one back to what the template says.
 	Parameters map[string]any `json:"parameters,omitempty"`
 	// NoRestart writes the new configuration without having services read it (reconfigure).

@@ -73,7 +73,7 @@ func shown(v any, there, secret bool) string {
 	}
 	text, isText := v.(string)
 	if !isText {
-		b, err := json.Marshal(concealed(v))
+		b, err := json.Marshal(Concealed(v))
 		if err != nil {
 			return appsecret.HiddenValue
 		}
@@ -88,8 +88,8 @@ func shown(v any, there, secret bool) string {
 	return humanize.CutText(text, mostValueShown)
 }
 
-// concealed hides within a list or map what may be secret.
-func concealed(v any) any {
+// Concealed hides within a list or map what may be secret.
+func Concealed(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
@@ -97,13 +97,13 @@ func concealed(v any) any {
 			if appsecret.SecretKeyPattern.MatchString(k) {
 				x = appsecret.HiddenValue
 			}
-			out[k] = concealed(x)
+			out[k] = Concealed(x)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, x := range v {
-			out[i] = concealed(x)
+			out[i] = Concealed(x)
 		}
 		return out
 	case string:
@@ -112,6 +112,27 @@ func concealed(v any) any {
 		}
 	}
 	return v
+}
+
+// HidesValue reports whether a value is or contains HiddenValue.
+func HidesValue(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return v == appsecret.HiddenValue
+	case []any:
+		for _, x := range v {
+			if HidesValue(x) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, x := range v {
+			if HidesValue(x) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // serviceChanges says which parts of a service's entry are others; what they say is the catalog's to show.

@@ -23,7 +23,7 @@ var updateFields = map[app.OperationKind][]string{
 	app.OperationResize:         {"size", "nodes", "hardware", "image"},
 	app.OperationAddServices:    {"services", "hardware", "image"},
 	app.OperationRemoveServices: {"services"},
-	app.OperationReconfigure:    {"config", "parameters", "no_restart", "batch", "ask_between_batches"},
+	app.OperationReconfigure:    {"config", "replace", "parameters", "no_restart", "batch", "ask_between_batches"},
 	app.OperationStart:          {"services", "nodes"},
 	app.OperationStop:           {"services", "nodes"},
 	app.OperationRestart:        {"services", "nodes", "batch", "ask_between_batches"},
@@ -120,7 +120,7 @@ func (m Update) checkNeeded() error {
 	}
 	switch m.Kind {
 	case app.OperationReconfigure:
-		if len(m.Config)+len(m.Parameters) == 0 {
+		if len(m.Config)+len(m.Parameters) == 0 && !m.Replace {
 			return InvalidUpdate("config", "Nothing to change in the configuration.", "Set the keys or parameters to change. Set a key to null to remove it.")
 		}
 		if n := ConfigSize(m.Config) + ConfigSize(m.Parameters); n > MostConfig {
@@ -140,7 +140,7 @@ func (m Update) said() (fields []string) {
 		name string
 		set  bool
 	}{{"size", m.Size != 0}, {"services", len(m.Services) > 0}, {"nodes", len(m.Nodes) > 0}, {"hardware", m.Hardware != ""}, {"image", m.Image != ""},
-		{"config", len(m.Config) > 0}, {"parameters", len(m.Parameters) > 0}, {"no_restart", m.NoRestart}, {"batch", m.Batch != 0}, {"ask_between_batches", m.AskBetween}} {
+		{"config", len(m.Config) > 0}, {"replace", m.Replace}, {"parameters", len(m.Parameters) > 0}, {"no_restart", m.NoRestart}, {"batch", m.Batch != 0}, {"ask_between_batches", m.AskBetween}} {
 		if f.set {
 			fields = append(fields, f.name)
 		}

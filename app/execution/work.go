@@ -313,8 +313,7 @@ func (a *Service) assignMachine(ctx context.Context, as *Assignment, c *ClaimedS
 		Intent: c.Intent, Hostname: c.Node.Hostname, Zone: c.Node.Zone,
 		Flavor: oc.definition.Hardware[c.Node.Hardware], Image: oc.definition.Images[c.Node.Image],
 		HostKey: c.HostKey, AuthorizedKey: oc.secrets.PublicKey, Firewall: oc.definition.Firewall,
-		Tags: map[string]string{family.TagInstallation: installation, family.TagTenant: c.Tenant, family.TagCluster: c.Cluster.ID,
-			family.TagNode: c.Node.Name, family.TagIntent: c.Intent},
+		Tags: family.TagsFor(c.Cluster, installation, c.Node.Name, c.Intent),
 	}
 	if (as.Action == app.ActionCreate || as.Action == app.ActionConfirm) && a.Catalogs.OnHost(spec.Type) { // a confirm may have to create another
 		tenants, err := a.Catalogs.TenantsSharingHost(ctx)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/label"
 	"muster/app/template"
 )
 
@@ -81,13 +82,44 @@ const (
 	TagIntent       = "muster-intent"
 )
 
+// Tags for people and bills, which nothing is looked for by. Beside them a machine carries its cluster's labels, whose keys never begin with OwnTags.
+const (
+	TagOwner       = "muster-owner"
+	TagClusterName = "muster-cluster-name"
+	OwnTags        = "muster"
+)
+
+// LabelsAmong returns those of a machine's tags that are labels of its cluster.
+func LabelsAmong(tags map[string]string) map[string]string {
+	out := map[string]string{}
+	for k, v := range tags {
+		if !strings.HasPrefix(k, OwnTags) {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// TagsFor returns what a machine carries: Muster's own tags, which no label can be instead of, and the labels.
+func TagsFor(c app.Cluster, installation, node, intent string) map[string]string {
+	tags := LabelsAmong(c.Labels)
+	own := map[string]string{TagInstallation: installation, TagTenant: c.Tenant, TagCluster: c.ID, TagNode: node, TagIntent: intent,
+		TagOwner: label.Value(c.Owner), TagClusterName: label.Value(c.Name)}
+	for k, v := range own {
+		if v != "" {
+			tags[k] = v
+		}
+	}
+	return tags
+}
+
 // MachineSpec is the machine that is wanted.
 type MachineSpec struct {
 	Intent   string            // one per machine ever wanted; the key of idempotency
 	Hostname string            // full name
 	Flavor   template.Flavor   // the provider's hardware
 	Image    template.Image    // the provider's image
-	Tags     map[string]string // at least the five tags above
+	Tags     map[string]string // at least the first five of the tags above
 	Zone     string            // the part of the cloud, by its own name; "" leaves it to the provider
 	// HostKey is the private host key (OpenSSH PEM) that the machine should prove itself with. Providers that cannot
 	// hand it over leave Machine.HostKey empty, and the key is pinned at first contact.

@@ -19,6 +19,8 @@ type ProvisionerStore interface {
 	CreateProvisionerToken(ctx context.Context, t ProvisionerToken, hash []byte) error
 	// DrainProvisioners drains those alive of that name or id, and returns how many; ENotFound where there are none.
 	DrainProvisioners(ctx context.Context, name, who string, now time.Time) (int, error)
+	// ProvisionerSteps returns what the workers of a registration hold now, longest first.
+	ProvisionerSteps(ctx context.Context, id string, most int) ([]ProvisionerStep, error)
 	ProvisionerTokens(ctx context.Context) ([]ProvisionerToken, error)
 	// RevokeProvisionerToken forgets a token and ends all that registered with it; ENotFound.
 	RevokeProvisionerToken(ctx context.Context, name, who string, now time.Time) error
@@ -142,6 +144,72 @@ func (a *Provisioners) Provisioners(ctx context.Context, actor app.Actor) ([]app
 		return nil, err
 	}
 	return a.Store.BusyProvisioners(ctx)
+}
+
+// MostProvisionerSteps is how many steps of a provisioner are listed.
+const MostProvisionerSteps = 200
+
+// ProvisionerStep is a step that a provisioner's worker runs.
+type ProvisionerStep struct {
+	Worker    string     `json:"worker"`
+	Tenant    string     `json:"tenant"`
+	Cluster   string     `json:"cluster"`
+	Operation int64      `json:"operation"`
+	Node      string     `json:"node,omitempty"`
+	Action    app.Action `json:"action"`
+	Service   string     `json:"service,omitempty"`
+	StartedAt time.Time  `json:"started_at"`
+}
+
+// ProvisionerDetail is a provisioner with what its workers run.
+type ProvisionerDetail struct {
+	app.Provisioner
+	Steps []ProvisionerStep `json:"steps"` // longest running first, at most MostProvisionerSteps
+}
+
+// Provisioner returns the provisioner with an ID, or the registered one with a name. ENotFound, or EConflict where several have the name.
+func (a *Provisioners) Provisioner(ctx context.Context, actor app.Actor, id string) (ProvisionerDetail, error) {
+	if err := actor.Authorize("Provisioner"); err != nil {
+		return ProvisionerDetail{}, err
+	}
+	all, err := a.Store.BusyProvisioners(ctx)
+	if err != nil {
+		return ProvisionerDetail{}, err
+	}
+	p, err := provisionerOf(all, id)
+	if err != nil {
+		return ProvisionerDetail{}, err
+	}
+	steps, err := a.Store.ProvisionerSteps(ctx, p.ID, MostProvisionerSteps)
+	return ProvisionerDetail{p, steps}, err
+}
+
+// provisionerOf finds a provisioner by its ID, or else by its name, where a registered one comes before those that have ended.
+func provisionerOf(all []app.Provisioner, id string) (app.Provisioner, error) {
+	var named, names []string
+	var found app.Provisioner
+	for _, p := range all {
+		if p.ID == id {
+			return p, nil
+		}
+		names = append(names, p.Name)
+		if p.Name != id {
+			continue
+		}
+		if found.ID == "" {
+			found = p
+		}
+		if p.State.Alive() {
+			named = append(named, p.ID)
+		}
+	}
+	switch {
+	case len(named) > 1:
+		return found, &app.Error{Code: app.EConflict, Reason: "several", Message: humanize.Count(len(named), "provisioner") + " have the name " + humanize.Clip(id) + ".", Hint: "Use an ID: " + humanize.Or(named) + "."}
+	case found.ID == "":
+		return found, &app.Error{Code: app.ENotFound, Message: "Provisioner " + humanize.Clip(id) + " doesn't exist.", Hint: humanize.Suggest(id, names)}
+	}
+	return found, nil
 }
 
 // DrainProvisioner lets the provisioners of a name, or of an id, end what they have, and then themselves. It returns how many.

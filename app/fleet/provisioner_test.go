@@ -108,6 +108,43 @@ func TestProvisionersGetTenants(t *testing.T) {
 	}
 }
 
+func TestOneProvisioner(t *testing.T) {
+	o := newBare(t)
+	r := o.token("lab")
+	first := o.register(r, "h1", 4, nil)
+	o.cluster("t1", 2)
+	o.rebalance()
+	all := o.Services.Fleet.Provisioners
+	for _, id := range []string{first, "h1"} {
+		d, err := all.Provisioner(t.Context(), harness.Root, id)
+		o.Must(err)
+		if d.ID != first || d.Token != "lab" || len(d.Tenants) != 1 || d.Tenants[0].Slots != 4 || d.Steps == nil || len(d.Steps) != 0 {
+			t.Errorf("%s: %+v", id, d)
+		}
+	}
+	_, err := all.Provisioner(t.Context(), harness.Root, "h2")
+	o.code(err, app.ENotFound)
+	if !strings.Contains(app.AsError(err).Hint, "h1") {
+		t.Errorf("the hint is %q", app.AsError(err).Hint)
+	}
+	// A name that two have says which IDs there are; one that has ended isn't counted.
+	second := o.register(r, "h1", 4, nil)
+	_, err = all.Provisioner(t.Context(), harness.Root, "h1")
+	o.code(err, app.EConflict)
+	if hint := app.AsError(err).Hint; !strings.Contains(hint, first) || !strings.Contains(hint, second) {
+		t.Errorf("the hint is %q", hint)
+	}
+	o.Must(r.Leave(t.Context(), first))
+	if d, err := all.Provisioner(t.Context(), harness.Root, "h1"); err != nil || d.ID != second {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if d, err := all.Provisioner(t.Context(), harness.Root, first); err != nil || d.State != app.ProvisionerLeft {
+		t.Errorf("%+v, %v", d, err)
+	}
+	_, err = all.Provisioner(t.Context(), app.Actor{Tenant: "t1", User: "ann", Role: app.RoleAdmin}, first)
+	o.code(err, app.EForbidden)
+}
+
 func TestDrainingProvisionersGetNothing(t *testing.T) {
 	o := newBare(t)
 	r := o.token("lab")

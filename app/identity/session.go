@@ -58,6 +58,7 @@ type SignInHow string
 const (
 	ByPassword SignInHow = "password"
 	ByOIDC     SignInHow = "oidc"
+	ByLDAP     SignInHow = "ldap"
 )
 
 // Visit is where a person asks from, as the portal sees it.

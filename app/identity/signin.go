@@ -53,7 +53,7 @@ func (a *SignIns) SignIn(ctx context.Context, tenant, user, password string, v V
 		return Session{}, err
 	}
 	if !passwordFits(u.PasswordHash, password) {
-		err := &app.Error{Code: app.EUnauthorized, Reason: "wrong_password", Field: "password", Message: "Wrong username or password."}
+		err := errWrongPassword()
 		// Whether there is such an account or not, the same is done, so that the time taken does not tell. Of tenants that are
 		// not there nothing is written: of their names there is no end.
 		if _, e := a.Store.Tenant(ctx, tenant); e == nil {

@@ -17,16 +17,19 @@ type Grant struct {
 	Groups []string `json:"groups,omitempty"` // sorted
 }
 
-// Subject is a person as an identity provider tells of them. Issuer and ID are proven; the rest is what it says.
+// Subject is a person as an identity provider or a directory tells of them. Issuer and ID are proven; the rest is what it says.
 type Subject struct {
-	Provider string  `json:"provider"` // its name here
-	Label    string  `json:"label"`    // its name for people
-	Issuer   string  `json:"issuer"`
-	ID       string  `json:"id"`   // the claim sub: unique at the issuer, and never anybody else's
-	Name     string  `json:"name"` // of the account that is made at the first sign-in
-	FullName string  `json:"full_name,omitempty"`
-	Email    string  `json:"email,omitempty"` // verified, or ""
-	Grants   []Grant `json:"grants"`          // one for each tenant, sorted by tenant
+	// How is by what they proved who they are; "" is ByOIDC.
+	How      SignInHow `json:"how,omitempty"`
+	Provider string    `json:"provider"` // its name here
+	Label    string    `json:"label"`    // its name for people
+	Issuer   string    `json:"issuer"`
+	ID       string    `json:"id"`   // unique at the issuer, and never anybody else's, such as the claim sub
+	Name     string    `json:"name"` // of the account that is made at the first sign-in
+	FullName string    `json:"full_name,omitempty"`
+	Login    string    `json:"login,omitempty"` // what they entered as their name, at a directory
+	Email    string    `json:"email,omitempty"` // verified, or ""
+	Grants   []Grant   `json:"grants"`          // one for each tenant, sorted by tenant
 }
 
 // SignInBy signs in who has proved at an identity provider who they are. Where several tenants are open to them, one must be
@@ -37,7 +40,7 @@ func (a *SignIns) SignInBy(ctx context.Context, s Subject, tenant string, v Visi
 	}
 	if err := checkUserName(s.Name); err != nil {
 		return Session{}, &app.Error{Code: app.EForbidden, Reason: "name", Message: fmt.Sprintf("%s calls you %q, which isn't a valid user name in Muster.", cmp.Or(s.Label, s.Provider), s.Name),
-			Hint: "Ask a superadmin to take user names from another claim."}
+			Hint: "Ask a superadmin to take user names from another claim or attribute."}
 	}
 	if CheckEmail(s.Email) != nil {
 		s.Email = ""
@@ -66,5 +69,5 @@ func (a *SignIns) SignInBy(ctx context.Context, s Subject, tenant string, v Visi
 	if err != nil {
 		return Session{}, err
 	}
-	return a.Sessions.beginSession(ctx, u, ByOIDC, s.Provider, "", v)
+	return a.Sessions.beginSession(ctx, u, cmp.Or(s.How, ByOIDC), s.Provider, "", v)
 }

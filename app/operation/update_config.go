@@ -13,6 +13,13 @@ import (
 // reconfigure lays what was asked for over the configuration, and keeps it for later upgrades. What a parameter sets is said by that
 // parameter only, so that its limits hold.
 func reconfigure(_ context.Context, _ *Builder, d *updateBuilder) error {
+	if d.ask.Replace {
+		changes, err := wholeConfig(d.was.Config, d.ask.Config)
+		if err != nil {
+			return err
+		}
+		d.ask.Config = changes
+	}
 	if t := d.catalog.Templates[d.Template]; t != nil {
 		if err := t.CheckParameterConfig(d.ask.Config); err != nil {
 			e := *app.AsError(err)

@@ -96,7 +96,7 @@ func (a *Submitter) updateFacts(ctx context.Context, actor app.Actor, d *updateB
 	f := policy.Input{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: d.ask.Kind,
 		Name: d.Name, Template: d.Template, Services: d.nodes.after().services(), Nodes: d.preview.After.Nodes, CPU: d.cpu() + cpu, CostPerHour: d.preview.After.CostPerHour + cost,
-		Provider: d.Provider, Now: a.Now(), TimeZone: zone,
+		Provider: d.Provider, Labels: d.Labels, Now: a.Now(), TimeZone: zone,
 	}
 	if !d.ExpiresAt.IsZero() {
 		f.Lease = max(0, d.ExpiresAt.Sub(d.CreatedAt))

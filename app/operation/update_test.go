@@ -164,6 +164,35 @@ func TestUpdatedConfigurationReachesWhoReadsIt(t *testing.T) {
 	}
 }
 
+// A whole configuration replaces the cluster's, and a newer version of a template that changes nothing on nodes is adopted without steps.
+func TestWholeConfigurationAndAdoptedTemplate(t *testing.T) {
+	f := newWithWorker(t)
+	v := f.Shop(3, nil)
+	d, err := f.Store.Definition(t.Context(), app.DefaultTenant, v.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := cluster.Concealed(d.Config).(map[string]any)
+	want["port"] = 81
+	delete(want, "db")
+	p, _ := f.Carried(cluster.Update{Kind: app.OperationReconfigure, Config: want, Replace: true})
+	f.Want("changes", fmt.Sprint(p.Changes), "[{config.db.password ${secret:DB} } {config.db.size 1 } {config.port 80 81}]")
+	if p, a := f.Update(cluster.Update{Kind: app.OperationReconfigure, Config: want, Replace: true}); !p.NoChanges || a.Operation != 0 {
+		t.Errorf("the same again: %+v, %+v", p, a)
+	}
+
+	newer := *f.Catalog.Templates["shop"]
+	newer.Links = []app.Link{{Label: "Handbook", URL: "https://handbook.example.com"}}
+	f.Catalog.Templates["shop"] = &newer
+	p, done := f.Carried(cluster.Update{Kind: app.OperationUpgrade})
+	if p.NoChanges || len(p.Plan.Steps) != 0 || len(done) != 0 {
+		t.Errorf("an upgrade that changes no node: %+v did %v", p, done)
+	}
+	if got := f.See("shop").Links; len(got) == 0 || got[0].Label != "Handbook" {
+		t.Errorf("links are %v", got)
+	}
+}
+
 func TestUpdatedServices(t *testing.T) {
 	f := newWithWorker(t)
 	f.Shop(3, nil)

@@ -46,6 +46,7 @@ type Input struct {
 	Lease       time.Duration     `json:"lease"` // 0: forever
 	Provider    string            `json:"provider"`
 	Hardware    []string          `json:"hardware"`
+	Labels      map[string]string `json:"labels,omitempty"`
 	Now         time.Time         `json:"now"`
 	TimeZone    string            `json:"time_zone"` // of the tenant, by which weekday and hour go
 }

@@ -37,6 +37,14 @@ func yearOfMachines(t testing.TB, s *Store, count int, end time.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	err = s.Write(t.Context(), func(t *db.Tx) error {
+		return t.ExecChunks(count/5, `INSERT INTO cluster_labels (cluster, key, tenant, value) VALUES `, `(?, 'cost-centre', 't', ?)`, ``, func(args []any, i int) []any {
+			return append(args, fmt.Sprintf("c%d", i), fmt.Sprintf("%d", i%20))
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // cpuTime is what this process has used so far, which others on the host do not add to.
@@ -70,6 +78,7 @@ func yearOfUsage(t *testing.T, s *Store) {
 		{usage.ByNothing, 24 * time.Hour, end.AddDate(-1, 0, 0), "", 367},
 		{usage.ByUser, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 50 * 367},
 		{usage.ByCluster, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 2 * count},
+		{usage.ByLabel + "cost-centre", 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 21 * 367},
 		{usage.ByUser, 24 * time.Hour, app.MonthOf(end).Start, "t", 50 * 22},
 		{usage.ByTemplate, time.Hour, end.AddDate(0, 0, -7), "t", 12 * 170},
 	} {

@@ -86,6 +86,14 @@ func (t *Template) Parts() (list []Part) {
 	if t.PartialResults != nil {
 		addAll(t.PartialResults, "partial_results")
 	}
+	if t.Labels != nil {
+		for _, key := range slices.Sorted(maps.Keys(t.Labels.Defaults)) {
+			add(t.Labels.Defaults[key], "labels.defaults."+key, "labels")
+		}
+		for _, key := range slices.Sorted(maps.Keys(t.Labels.Required)) {
+			add(strings.TrimSpace("required. "+t.Labels.Required[key]), "labels.required."+key, "labels")
+		}
+	}
 	if t.Firewall != nil {
 		addAll(t.Firewall, "firewall")
 	}

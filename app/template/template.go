@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/label"
 )
 
 // Template is what users ask for by name: defaults, what may be used instead, and the constraints that every layout
@@ -38,6 +39,8 @@ type Template struct {
 	Firewall *Firewall `json:"firewall,omitempty"`
 	// FallbackHardware lists, by hardware, what machines may be made of instead where none of it is to be had, in this order.
 	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
+	// Labels says which labels clusters have by default and which they need; nil: none.
+	Labels *label.Rules `json:"labels,omitempty"`
 	// Batches is what a person is asked between the batches in which nodes are changed; nil: no one is.
 	Batches *Person `json:"batches,omitempty"`
 }

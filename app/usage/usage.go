@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/humanize"
+	"muster/app/label"
 )
 
 // GroupBy says what usage is added up by.
@@ -27,7 +28,33 @@ const (
 	ByCluster  GroupBy = "cluster"
 )
 
-// GroupBys are all of them.
+// ByLabel begins a grouping by the value of a label that clusters have now: label:cost-centre.
+const ByLabel = "label:"
+
+// Label returns the key of the label that usage is added up by; "" where it's something else.
+func (b GroupBy) Label() string {
+	if key, is := strings.CutPrefix(string(b), ByLabel); is {
+		return key
+	}
+	return ""
+}
+
+// check refuses what usage can't be added up by.
+func (b GroupBy) check() error {
+	if key := b.Label(); key != "" {
+		if err := label.CheckKey(key); err != nil {
+			return &app.Error{Code: app.EInvalid, Field: "by", Message: fmt.Sprintf("Invalid label %.70q.", key), Hint: "Use label: and a key, such as label:cost-centre."}
+		}
+		return nil
+	}
+	if !slices.Contains(GroupBys, b) {
+		return &app.Error{Code: app.EInvalid, Field: "by", Message: fmt.Sprintf("Unknown grouping %.40q.", b),
+			Hint: "Use " + orListOf(append(slices.Clone(GroupBys), ByLabel+"KEY")) + "."}
+	}
+	return nil
+}
+
+// GroupBys are all but those by a label.
 var GroupBys = []GroupBy{ByNothing, ByTenant, ByUser, ByTemplate, ByProvider, ByHardware, ByCluster}
 
 // Interval is how long each part of the time is that usage is given for. Parts are those of the calendar in UTC; weeks begin on
@@ -41,10 +68,11 @@ const (
 	IntervalDay   Interval = "day"
 	IntervalWeek  Interval = "week"
 	IntervalMonth Interval = "month"
+	IntervalYear  Interval = "year"
 )
 
 // Intervals are all of them.
-var Intervals = []Interval{IntervalWhole, IntervalHour, IntervalDay, IntervalWeek, IntervalMonth}
+var Intervals = []Interval{IntervalWhole, IntervalHour, IntervalDay, IntervalWeek, IntervalMonth, IntervalYear}
 
 // Start returns the beginning of the part that a moment is in.
 func (s Interval) Start(t time.Time) time.Time {
@@ -57,6 +85,8 @@ func (s Interval) Start(t time.Time) time.Time {
 		return day.AddDate(0, 0, -(int(t.Weekday())+6)%7)
 	case IntervalMonth:
 		return app.MonthOf(t).Start
+	case IntervalYear:
+		return time.Date(t.Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
 	}
 	return day
 }
@@ -70,11 +100,13 @@ func (s Interval) Next(start time.Time) time.Time {
 		return start.AddDate(0, 0, 7)
 	case IntervalMonth:
 		return start.AddDate(0, 1, 0)
+	case IntervalYear:
+		return start.AddDate(1, 0, 0)
 	}
 	return start.AddDate(0, 0, 1)
 }
 
-// unit is what the store counts by: days make up weeks and months.
+// unit is what the store counts by: days make up weeks, months and years.
 func (s Interval) unit() time.Duration {
 	if s == IntervalHour {
 		return time.Hour
@@ -163,6 +195,23 @@ type Delta struct {
 type UsageStore interface {
 	// Usage calls f with every change of usage, by key and then by time. It reads only what existed within the time.
 	Usage(ctx context.Context, q Query, f func(Delta) error) error
+	// LabelKeys returns keys of labels that the tenant's clusters have, sorted; with an owner, those of the owner's clusters.
+	LabelKeys(ctx context.Context, tenant, owner string, most int) ([]string, error)
+}
+
+// mostLabelKeys is how many keys are offered to group usage by. Others can be typed.
+const mostLabelKeys = 100
+
+// UsageLabels returns the keys of labels that usage can be grouped by, of the clusters whose usage the actor sees.
+func (a *Service) UsageLabels(ctx context.Context, actor app.Actor) ([]string, error) {
+	if err := actor.Authorize("UsageLabels"); err != nil {
+		return nil, err
+	}
+	owner := ""
+	if reach, _ := actor.Reach("UsageLabels"); reach == app.Own {
+		owner = actor.User
+	}
+	return a.Store.LabelKeys(ctx, actor.Tenant, owner, mostLabelKeys)
 }
 
 // Usage returns what the tenant's machines have used, from how long they really existed and what they cost when they were made. Users
@@ -207,8 +256,8 @@ func (f Filter) complete(now time.Time) (Filter, error) {
 	wrong := func(field, message, hint string) (Filter, error) {
 		return f, &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
-	if !slices.Contains(GroupBys, f.By) {
-		return wrong("by", fmt.Sprintf("Unknown grouping %.40q.", f.By), "Use "+orListOf(GroupBys)+".")
+	if err := f.By.check(); err != nil {
+		return f, err
 	}
 	if !slices.Contains(Intervals, f.Step) {
 		return wrong("step", fmt.Sprintf("Unknown step %.40q.", f.Step), "Use "+orListOf(Intervals)+".")

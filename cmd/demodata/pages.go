@@ -70,6 +70,7 @@ func (h *Instance) Pages(ctx context.Context) ([]Page, error) {
 func (h *Instance) known(ctx context.Context) (map[string]string, error) {
 	boss := h.actor(Admin)
 	k := map[string]string{"template": "web-shop", "user": user, "policy": "big-clusters", "hook": "on-call", "pool": "runners", "tenants": "research", "group": "shop", "kind": "template", "name": "web-shop",
+		"family": "automator", "type": "shell",
 		"/admin/catalog/provider/{name}/check name": "frankfurt", "/admin/catalog/provider/{name}/offers name": "frankfurt",
 		"/clusters/{id}/{power:sleep|wake} power": "sleep", "/admin/webhooks/{hook}/deliveries/{delivery} hook": "chargeback"}
 	for name, patterns := range map[string][]string{
@@ -119,6 +120,13 @@ func (h *Instance) known(ctx context.Context) (map[string]string, error) {
 	}
 	for _, d := range taken {
 		k["/admin/builds/{hook}/deliveries/{delivery} delivery"] = number(d.ID)
+	}
+	provisioners, err := h.Services.Fleet.Provisioners.Provisioners(ctx, h.actor(Operator))
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range provisioners {
+		k["provisioner"] = p.ID
 	}
 	for _, at := range []string{"", "/delete", "/deliveries/{delivery}"} {
 		k["/admin/builds/{hook}"+at+" hook"] = buildHook

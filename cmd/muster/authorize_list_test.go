@@ -6,12 +6,17 @@ import (
 
 	"muster/app"
 	"muster/app/all"
+	"muster/app/node"
 )
 
 // Lists and what operators look at, in the matrix.
 var listTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
 	"ClusterPage": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Cluster.Views.ClusterPage(ctx, s.actor, app.ClusterFilter{})
+		return err
+	},
+	"Nodes": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Node.Nodes(ctx, s.actor, node.Filter{})
 		return err
 	},
 	"Settings": func(ctx context.Context, a *all.Services, s *scene) error {

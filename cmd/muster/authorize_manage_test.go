@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app/all"
+	"muster/app/label"
 	"muster/app/schedule"
 )
 
@@ -11,6 +12,10 @@ import (
 var manageTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
 	"RenameCluster": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Cluster.Ownership.RenameCluster(ctx, s.actor, s.cluster(), s.fresh("renamed"))
+		return err
+	},
+	"LabelCluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Label.LabelCluster(ctx, s.actor, s.cluster(), label.Change{Set: label.Labels{"team": "web"}})
 		return err
 	},
 	"TransferCluster": func(ctx context.Context, a *all.Services, s *scene) error {

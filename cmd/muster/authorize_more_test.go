@@ -444,6 +444,10 @@ var moreTries = map[string]func(ctx context.Context, a *appall.Services, s *scen
 		_, err := a.Usage.Usage(ctx, s.actor, usage.Filter{By: usage.ByUser})
 		return err
 	},
+	"UsageLabels": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Usage.UsageLabels(ctx, s.actor)
+		return err
+	},
 	"UsageOfAll": func(ctx context.Context, a *appall.Services, s *scene) error {
 		_, err := a.Usage.UsageOfAll(ctx, s.actor, usage.Filter{By: usage.ByTenant})
 		return err

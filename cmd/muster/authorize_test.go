@@ -325,6 +325,13 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		_, err := a.Fleet.Provisioners.Provisioners(ctx, s.actor)
 		return err
 	},
+	"Provisioner": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Fleet.Provisioners.Provisioner(ctx, s.actor, "no-such-provisioner")
+		if app.CodeOf(err) == app.ENotFound {
+			return nil
+		}
+		return err
+	},
 	"CreateProvisionerToken": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Fleet.Provisioners.CreateProvisionerToken(ctx, s.actor, s.fresh("p"), fleet.AnyProvisionerGrant())
 		return err

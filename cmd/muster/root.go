@@ -45,6 +45,7 @@ func commands(c *cli.Context) []*cobra.Command {
 		grouped("server", identity.AuditCommand(c)),
 		server.WorkerCommand(c),
 		grouped("clusters", cluster.Command(c)),
+		grouped("clusters", cluster.NodeCommand(c)),
 		grouped("clusters", catalog.TemplateCommand(c)),
 		grouped("clusters", fleet.PoolCommand(c)),
 		grouped("clusters", cluster.VolumeCommand(c)),

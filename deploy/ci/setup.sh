@@ -44,6 +44,7 @@ need wg wireguard-tools
 need wireguard-go wireguard-go
 need ping iputils-ping
 need shellcheck shellcheck
+need slapd slapd
 # Automators' tools, for the real tests.
 need puppet puppet-agent
 need ansible-playbook ansible-core
@@ -80,6 +81,6 @@ fi
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || { echo "still missing: postgresql" >&2; exit 1; }
 # axe-core checks the portal's pages.
 [ deploy/ci/tools/node_modules/.package-lock.json -nt deploy/ci/tools/package-lock.json ] || npm ci --prefix deploy/ci/tools --no-audit --no-fund --silent
-for tool in sshd ssh redis-server chromium unshare ip python3 sudo haproxy nginx etcd etcdctl redis-sentinel rabbitmqctl mariadbd rsync java apache2 memcached slurmctld slurmd munged nft chronyd wg wireguard-go ping shellcheck puppet ansible-playbook dockerd docker iptables promtool sqlite3 jq unzip groff rpm2cpio cpio ruby; do
+for tool in sshd ssh redis-server chromium unshare ip python3 sudo haproxy nginx etcd etcdctl redis-sentinel rabbitmqctl mariadbd rsync java apache2 memcached slurmctld slurmd munged nft chronyd wg wireguard-go ping shellcheck puppet ansible-playbook dockerd docker iptables promtool sqlite3 jq unzip groff rpm2cpio cpio ruby slapd; do
   command -v "$tool" >/dev/null 2>&1 || [ -x "/usr/sbin/$tool" ] || { echo "still missing: $tool" >&2; exit 1; }
 done

@@ -36,6 +36,7 @@ type Client struct {
 	Groups            *Groups
 	Leases            *Leases
 	Notices           *Notices
+	Nodes             *Nodes
 	Operations        *Operations
 	Orphans           *Orphans
 	Policies          *Policies
@@ -101,6 +102,7 @@ func New(s Settings) (*Client, error) {
 	c.Groups = (*Groups)(p)
 	c.Leases = (*Leases)(p)
 	c.Notices = (*Notices)(p)
+	c.Nodes = (*Nodes)(p)
 	c.Operations = (*Operations)(p)
 	c.Orphans = (*Orphans)(p)
 	c.Policies = (*Policies)(p)

@@ -14,6 +14,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/fleet"
 	"muster/app/health"
+	"muster/app/label"
 	"muster/app/sshaccess"
 )
 
@@ -48,6 +49,15 @@ func (c *Clusters) List(ctx context.Context, f app.ClusterFilter) (all []app.Clu
 		if value != "" {
 			q.Set(name, value)
 		}
+	}
+	if len(f.Labels) > 0 {
+		labels := make([]string, len(f.Labels))
+		for i, l := range f.Labels {
+			if labels[i] = l.Key; l.Value != "" {
+				labels[i] += "=" + l.Value
+			}
+		}
+		q.Set("label", strings.Join(labels, ","))
 	}
 	for {
 		if f.Limit > 0 {
@@ -112,6 +122,12 @@ func (c *Clusters) Logs(ctx context.Context, id string, f cluster.LogFilter) (fo
 // Rename renames a cluster.
 func (c *Clusters) Rename(ctx context.Context, id, name string) (v cluster.View, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "rename"), nil, map[string]string{"name": name}, &v)
+	return v, err
+}
+
+// Label changes the description and labels of a cluster.
+func (c *Clusters) Label(ctx context.Context, id string, change label.Change) (v cluster.View, err error) {
+	err = c.client.Call(ctx, http.MethodPatch, ClusterPath(id, "labels"), nil, change, &v)
 	return v, err
 }
 

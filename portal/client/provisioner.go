@@ -21,6 +21,13 @@ func (c *Provisioners) List(ctx context.Context) ([]app.Provisioner, error) {
 	return out.Provisioners, err
 }
 
+// Show returns a provisioner by its ID, or its name.
+func (c *Provisioners) Show(ctx context.Context, id string) (fleet.ProvisionerDetail, error) {
+	var out fleet.ProvisionerDetail
+	err := c.client.CallInto(ctx, "/provisioners/"+url.PathEscape(id), nil, &out)
+	return out, err
+}
+
 // Drain drains the provisioners of a name, and returns their number.
 func (c *Provisioners) Drain(ctx context.Context, name string) (int, error) {
 	var out struct {

@@ -2,9 +2,11 @@ package cluster
 
 import (
 	"context"
+	"strings"
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/label"
 	"muster/app/layout"
 	"muster/app/template"
 	"muster/portal/policy"
@@ -20,7 +22,8 @@ type clusterListInput struct {
 	Status   app.ClusterStatus `query:"status" enum:"pending,active,asleep,failed,deleted" doc:"Only clusters with this status"`
 	Template string            `query:"template" maxLength:"255" doc:"Only clusters from this template"`
 	Provider string            `query:"provider" maxLength:"255" doc:"Only clusters at this provider"`
-	Text     string            `query:"q" maxLength:"100" doc:"Only clusters with this text in their name, ID, owner or template"`
+	Labels   string            `query:"label" maxLength:"2600" doc:"Only clusters with this label, key=value, or a key for any value; separate several with commas"`
+	Text     string            `query:"q" maxLength:"100" doc:"Only clusters with this text in their name, ID, owner, template or a label's value"`
 	Sort     app.ClusterSort   `query:"sort" enum:"name,lease,cost" doc:"By name, by lease expiry, or by cost (highest first); newest first by default"`
 	After    string            `query:"after" maxLength:"128" doc:"Cursor: the next value of the previous page"`
 }
@@ -49,6 +52,10 @@ func (p *creates) APIExplain(ctx context.Context, in *policy.RequestInput) (*sit
 func (p *lists) APIList(ctx context.Context, in *clusterListInput) (*site.Body[cluster.Page], error) {
 	f := app.ClusterFilter{Deleted: in.Deleted, Name: in.Name, Limit: in.Limit, Owner: in.Owner, Status: in.Status, Template: in.Template,
 		Provider: in.Provider, Text: in.Text, Sort: in.Sort, After: in.After}
+	var err error
+	if f.Labels, err = label.Selectors(strings.Split(in.Labels, ",")); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
 	if f.Owner == "me" {
 		f.Owner = site.Caller(ctx).Name()
 	}

@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"maps"
 	"slices"
 
+	"muster/app/humanize"
 	"muster/app/policy"
 	apptemplate "muster/app/template"
 	"muster/portal/page"
@@ -21,6 +23,8 @@ type Create struct {
 	Services                                                                      []string
 
 	Parameters []template.ParameterField // the template's, as typed
+
+	Description, Labels string // labels are a line each
 
 	// The options.
 	Providers, Hardwares, Images, AllServices, Prefers, Leases, OnFailures []page.Choice
@@ -95,6 +99,20 @@ func (f Create) SizeHint() string {
 		return ""
 	}
 	return page.Sizes(f.Template.Constraints.Size)
+}
+
+// needsLabels reports whether the template requires labels, so that their field is not folded away.
+func (f Create) needsLabels() bool {
+	return f.Template != nil && f.Template.Labels != nil && len(f.Template.Labels.Required) > 0
+}
+
+// LabelHint says what labels are for, and which ones the template requires.
+func (f Create) LabelHint() string {
+	hint := "One per line, as key=value. Machines carry them as tags."
+	if f.needsLabels() {
+		hint += " Required: " + humanize.And(slices.Sorted(maps.Keys(f.Template.Labels.Required))) + "."
+	}
+	return hint
 }
 
 // has reports whether a service is selected.

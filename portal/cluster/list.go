@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/label"
 	"muster/portal/page"
 	"muster/portal/quota"
 	"muster/portal/site"
@@ -20,14 +21,16 @@ const (
 )
 
 // clusterFilter reads a filter from the address of a list; the owner "me" is the actor.
-func clusterFilter(q url.Values, a app.Actor) app.ClusterFilter {
+func clusterFilter(q url.Values, a app.Actor) (app.ClusterFilter, error) {
 	f := app.ClusterFilter{Deleted: q.Get("deleted") == "true", Owner: strings.TrimSpace(q.Get("owner")), Status: app.ClusterStatus(q.Get("status")),
 		Template: q.Get("template"), Provider: q.Get("provider"), Text: strings.TrimSpace(q.Get("q")), Sort: app.ClusterSort(q.Get("sort")),
 		After: q.Get("after"), Limit: clustersOnPage}
 	if f.Owner == "me" {
 		f.Owner = a.Name()
 	}
-	return f
+	var err error
+	f.Labels, err = label.Selectors(strings.Split(q.Get("label"), ","))
+	return f, err
 }
 
 // lists are the list of clusters and the actions on selected ones.
@@ -79,8 +82,11 @@ func (p *lists) List(w http.ResponseWriter, r *http.Request, a app.Actor) error 
 // read reads a page of the list.
 func (p *lists) read(ctx context.Context, a app.Actor, at *url.URL) (List, error) {
 	q := at.Query()
-	l := List{Now: p.Now(), Actor: a, Query: q, Filter: clusterFilter(q, a)}
-	var err error
+	filter, err := clusterFilter(q, a)
+	l := List{Now: p.Now(), Actor: a, Query: q, Filter: filter}
+	if err != nil {
+		return l, err
+	}
 	if l.Page, err = p.Clusters.ClusterPage(ctx, a, l.Filter); err != nil {
 		return l, err
 	}
@@ -104,7 +110,10 @@ func (p *lists) Live(ctx context.Context, a app.Actor, at *url.URL) ([]site.Live
 
 // export writes all clusters that match a filter, for spreadsheets.
 func (p *lists) export(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	f := clusterFilter(r.URL.Query(), a)
+	f, err := clusterFilter(r.URL.Query(), a)
+	if err != nil {
+		return err
+	}
 	f.Limit, f.After = exportBatch, ""
 	for n := 0; n < maxExported; n += exportBatch {
 		part, err := p.Clusters.ClusterPage(r.Context(), a, f)

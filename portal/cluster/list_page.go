@@ -52,7 +52,7 @@ func (l List) moving() bool {
 // Narrowed reports whether a filter is set.
 func (l List) Narrowed() bool {
 	f := l.Filter
-	return f.Owner != "" || f.Status != "" || f.Template != "" || f.Provider != "" || f.Text != ""
+	return f.Owner != "" || f.Status != "" || f.Template != "" || f.Provider != "" || f.Text != "" || l.label() != ""
 }
 
 // clusterStates are the statuses in display order, with their words.
@@ -64,7 +64,7 @@ var clusterStates = []struct {
 // Summary counts the clusters in one line: "3 clusters: 2 active and 1 in progress. 1.24 per hour in total."
 func (l List) Summary() string {
 	live := l.Counts.Live()
-	if live == 0 && (l.Filter.Owner != "" || l.Filter.Template != "" || l.Filter.Provider != "" || l.Filter.Text != "") {
+	if live == 0 && (l.Filter.Owner != "" || l.Filter.Template != "" || l.Filter.Provider != "" || l.Filter.Text != "" || l.label() != "") {
 		return "No clusters match."
 	}
 	if live == 0 {
@@ -119,6 +119,12 @@ func (l List) MayDelete(c app.ClusterSummary) bool {
 
 // Ticks reports whether any cluster can be selected.
 func (l List) Ticks() bool { return slices.ContainsFunc(l.Page.Clusters, l.MayDelete) }
+
+// label is what the list is filtered by, as typed.
+func (l List) label() string { return strings.TrimSpace(l.Query.Get("label")) }
+
+// labeled is the address of the clusters with a label.
+func labeled(text string) string { return "/clusters?" + url.Values{"label": {text}}.Encode() }
 
 // owner is the value of the owner field.
 func (l List) owner() string {

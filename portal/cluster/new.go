@@ -169,6 +169,7 @@ func (n *Form) options(in url.Values) {
 		v.Provider, v.Hardware, v.Image, v.Lease = in.Get("provider"), in.Get("hardware"), in.Get("image"), in.Get("lease")
 		v.Prefer, v.OnFailure, v.MinAvailable = in.Get("prefer"), in.Get("on_failure"), strings.TrimSpace(in.Get("min_available"))
 		v.Visibility, v.Group = in.Get("visibility"), in.Get("group")
+		v.Description = strings.TrimSpace(oneLineEnd(in.Get("description")))
 		v.Services = slices.DeleteFunc(slices.Clone(in["services"]), func(s string) bool { return s == "" })
 	}
 	if !typed && !(said && in.Has("services")) {
@@ -188,8 +189,9 @@ func (n *Form) options(in url.Values) {
 	v.Prefers, v.OnFailures = preferences(v.Prefer, t.Defaults.Prefer), FailureChoices(v.OnFailure, true, t.PartialResults)
 	v.Leases = leases(t.Lease, v.Lease)
 	v.Visibilities, v.Groups = visibilityChoices(v.Visibility), groupChoices(n.groups, v.Group)
+	n.labels(in, typed, said)
 	n.parameters(in, typed, said)
-	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.MinAvailable != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || !SameNames(v.Services, t.Defaults.Services))
+	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.MinAvailable != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || v.Description != "" || v.Labels != "" && !v.needsLabels() || !SameNames(v.Services, t.Defaults.Services))
 }
 
 // Choices returns the options of a select; the first one leaves the choice to the template.
@@ -298,6 +300,7 @@ func (n *Form) read() {
 	n.request = cluster.CreateRequest{Name: v.Name, PlanHash: n.hash}
 	n.request.Template = t.Name
 	n.request.Visibility, n.request.Group = app.Visibility(v.Visibility), v.Group
+	n.readLabels()
 	n.request.Provider, n.request.Hardware, n.request.Image = v.Provider, v.Hardware, v.Image
 	switch n.request.Prefer = template.Preference(v.Prefer); n.request.Prefer {
 	case "", template.PreferPacked, template.PreferCheapest, template.PreferSpread:
@@ -350,8 +353,10 @@ func (n *Form) complain(field string, c page.Complaint) {
 	}
 	n.View.Errors[field] = c
 	switch field {
-	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "visibility", "group":
+	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "visibility", "group", "description":
 		n.View.Open = true
+	case "labels":
+		n.View.Open = n.View.Open || !n.View.needsLabels()
 	}
 }
 
@@ -437,6 +442,7 @@ func (n *Form) link(r *layout.Request) string {
 	for key, value := range map[string]string{
 		"name": n.View.Name, "provider": r.Provider, "hardware": r.Hardware, "image": r.Image, "prefer": string(r.Prefer), "lease": n.View.Lease,
 		"on_failure": n.View.OnFailure, "min_available": n.View.MinAvailable, "visibility": n.View.Visibility, "group": n.View.Group,
+		"description": n.View.Description, "labels": n.View.Labels,
 	} {
 		if value != "" {
 			in.Set(key, value)
@@ -446,7 +452,8 @@ func (n *Form) link(r *layout.Request) string {
 }
 
 // fields are the fields of the form that can have an error.
-var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "visibility", "group"}
+var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "visibility", "group",
+	"description", "labels"}
 
 func fieldOf(e *app.Error) string {
 	// An error may name a part of a field, such as services[2].

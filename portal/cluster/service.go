@@ -35,6 +35,7 @@ func New(s *site.Site, quota *quota.Service, policy *policy.Service) *Service {
 		&accessPages{Site: s},
 		&managePages{Site: s},
 		&sharing{Site: s},
+		&labels{Site: s},
 		&powerPages{Site: s},
 		&leasePages{Site: s},
 		p.ManualSteps,

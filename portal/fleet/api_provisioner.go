@@ -30,6 +30,16 @@ type provisionerName struct {
 	Name string `path:"name" maxLength:"200" doc:"Name or ID"`
 }
 
+type provisionerShown struct{ Body fleet.ProvisionerDetail }
+
+func (p *Service) apiProvisionerShow(ctx context.Context, in *provisionerName) (*provisionerShown, error) {
+	d, err := p.Provisioners.Provisioner(ctx, site.Caller(ctx), in.Name)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &provisionerShown{Body: d}, nil
+}
+
 type drained struct {
 	Body struct {
 		Draining int `json:"draining" doc:"Number of provisioners with this name that are now draining"`

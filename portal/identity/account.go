@@ -54,9 +54,8 @@ func (p *accounts) Show(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	f.At = "account"
 	in := Account{Actor: a, Home: homeOf(a), Sessions: sessions, Identities: identities, Now: p.Now(),
 		Done: p.Sessions.PopString(ctx, site.KeyDone), Labels: providerLabels(p.Site), Factors: factors}
-	if at := providerNamed(p.Site, cameBy(p.Site, r)); at != nil {
-		in.Provider = at.Label()
-	}
+	by := cameBy(p.Site, r)
+	in.Provider = cmp.Or(in.Labels[by], by)
 	if in.Tokens, err = p.Tokens.Tokens(ctx, atHome(a), a.User); err != nil {
 		return err
 	}

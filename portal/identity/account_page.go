@@ -15,8 +15,8 @@ import (
 type Account struct {
 	Actor      app.Actor
 	Home       string            // tenant of the account
-	Provider   string            // identity provider of the session; "" for a password
-	Labels     map[string]string // of identity providers, by name
+	Provider   string            // label of the session's identity provider or directory; "" for a password in Muster
+	Labels     map[string]string // of identity providers and directories, by name
 	Sessions   []identity.Session
 	Identities []identity.Identity
 	Tokens     []identity.Token
@@ -42,9 +42,9 @@ func (a Account) here(s identity.Session) bool { return s.This || a.Now.Sub(s.Se
 // came says how a session started.
 func (a Account) came(s identity.Session) string {
 	switch {
-	case s.How != identity.ByOIDC && s.Second != "":
+	case s.Provider == "" && s.Second != "":
 		return "signed in with password and " + factorName(s.Second)
-	case s.How != identity.ByOIDC:
+	case s.Provider == "":
 		return "signed in with password"
 	case a.Labels[s.Provider] != "":
 		return "signed in with " + a.Labels[s.Provider]
@@ -106,7 +106,7 @@ func (p Password) at(field string) page.Complaint {
 // StepUp is the page on which people re-authenticate; with a Path, at an identity provider.
 type StepUp struct {
 	Next        string
-	Label, Path string
+	Label, Path string // without Path: the directory whose password is asked for
 	Factor      FactorAsk
 	Kept        bool // the submitted form is kept
 	Field       string
@@ -118,6 +118,14 @@ func (s StepUp) at(field string) page.Complaint {
 		return page.Complaint{}
 	}
 	return s.Complaint
+}
+
+// passwordLabel says which password is asked for.
+func (s StepUp) passwordLabel() string {
+	if s.Label != "" {
+		return "Password of " + s.Label
+	}
+	return "Password"
 }
 
 // KeptForm is a form that was submitted before its sender re-authenticated, to be submitted again.

@@ -753,7 +753,7 @@ func StepUpPage(f page.Frame, s StepUp) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = secret("password", "Password", "current-password", "", s.at("password"), s.Field != "code").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = secret("password", s.passwordLabel(), "current-password", "", s.at("password"), s.Field != "code").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

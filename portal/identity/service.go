@@ -25,9 +25,10 @@ func New(s *site.Site) *Service {
 	tried := NewAttempts(func() time.Time { return s.Now() })
 	l := &limiter{Site: s, attempts: tried}
 	proofs := &stepUps{Site: s, limiter: l}
+	elsewhere := &providers{Site: s, attempts: tried, stepUps: proofs}
 	return &Service{Attempts: tried, StepUps: proofs, parts: []part{
-		&passwordSignIn{Site: s, limiter: l},
-		&providers{Site: s, attempts: tried, stepUps: proofs},
+		&passwordSignIn{Site: s, limiter: l, providers: elsewhere},
+		elsewhere,
 		proofs,
 		&accounts{Site: s, limiter: l},
 		&factors{Site: s},

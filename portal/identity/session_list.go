@@ -72,11 +72,14 @@ func (p *users) done(w http.ResponseWriter, r *http.Request, user, done string) 
 	return nil
 }
 
-// providerLabels are the display names of identity providers, by name.
+// providerLabels are the display names of identity providers and directories, by name.
 func providerLabels(p *site.Site) map[string]string {
 	all := map[string]string{}
 	for _, e := range p.Elsewhere {
 		all[e.Name()] = e.Label()
+	}
+	for _, d := range p.Directories {
+		all[d.Name()] = d.Label()
 	}
 	return all
 }

@@ -15,7 +15,8 @@ import (
 type passwordSignIn struct {
 	*site.Site
 
-	limiter *limiter
+	limiter   *limiter
+	providers *providers
 }
 
 func (p *passwordSignIn) routes() []site.Route {
@@ -55,6 +56,9 @@ func showSignIn(p *site.Site, w http.ResponseWriter, r *http.Request, status int
 	if why := p.Sessions.PopString(r.Context(), site.KeyWhy); in.Notice == "" {
 		in.Notice = why
 	}
+	for _, d := range p.Directories {
+		in.Directories = append(in.Directories, d.Label())
+	}
 	for _, e := range p.Elsewhere {
 		in.Elsewhere = append(in.Elsewhere, Elsewhere{Label: e.Label(), Path: "/signin/" + e.Name()})
 	}
@@ -91,6 +95,14 @@ func (p *passwordSignIn) SignIn(w http.ResponseWriter, r *http.Request) error {
 	if tenant == "" {
 		tenant = app.DefaultTenant
 	}
+	if len(p.Directories) > 0 {
+		switch here, err := p.SignIns.HasPassword(r.Context(), tenant, in.User); {
+		case err != nil:
+			return err
+		case !here:
+			return p.byDirectory(w, r, in, password)
+		}
+	}
 	var begun identity.Session
 	wait, err := p.limiter.attempt(r, tenant, in.User, func() (err error) {
 		begun, err = p.SignIns.SignIn(r.Context(), tenant, in.User, password, site.VisitOf(r))
@@ -125,12 +137,13 @@ type limiter struct {
 
 // attempt tries a password within the limits, or returns how long to wait. Failures for other reasons than the password don't count.
 func (p *limiter) attempt(r *http.Request, tenant, user string, try func() error) (wait time.Duration, err error) {
-	key := AttemptKey{site.Address(r), tenant + "/" + user}
-	known := false
-	if p.attempts.Crowded(key.User) {
-		known = p.SignIns.KnownAddress(r.Context(), tenant, user, key.Address)
-	}
-	if wait := p.attempts.Begin(key, known); wait > 0 {
+	return p.attemptAs(r, tenant+"/"+user, func(address string) bool { return p.SignIns.KnownAddress(r.Context(), tenant, user, address) }, try)
+}
+
+// attemptAs is attempt for anyone who is counted under a name; known reports whether they were at an address before.
+func (p *limiter) attemptAs(r *http.Request, who string, known func(address string) bool, try func() error) (wait time.Duration, err error) {
+	key := AttemptKey{site.Address(r), who}
+	if wait := p.attempts.Begin(key, p.attempts.Crowded(who) && known(key.Address)); wait > 0 {
 		return wait, nil
 	}
 	err = try()

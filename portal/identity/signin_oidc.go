@@ -54,7 +54,7 @@ func providerNamed(p *site.Site, name string) site.IdentityProvider {
 	return nil
 }
 
-// cameBy returns the identity provider of a session; "" for a password.
+// cameBy returns the identity provider or directory of a session; "" for a password in Muster.
 func cameBy(p *site.Site, r *http.Request) string {
 	return p.Sessions.GetString(r.Context(), site.KeyBy)
 }
@@ -183,6 +183,7 @@ func (p *providers) admit(w http.ResponseWriter, r *http.Request, s identity.Sub
 		return err
 	}
 	p.Sessions.Put(r.Context(), site.KeyBy, s.Provider)
+	p.Sessions.Put(r.Context(), site.KeyLogin, s.Login)
 	http.Redirect(w, r, next, http.StatusSeeOther)
 	return nil
 }

@@ -18,6 +18,7 @@ type SignIn struct {
 	Notice             string // why the user must sign in again
 	Trouble            page.Complaint
 	Elsewhere          []Elsewhere
+	Directories        []string // labels of those whose accounts sign in with a password here
 	// LeaveLabel and LeavePath lead to sign-out at the identity provider.
 	LeaveLabel, LeavePath string
 }

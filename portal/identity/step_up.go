@@ -3,6 +3,7 @@ package identity
 import (
 	"net/http"
 	"net/url"
+	"time"
 
 	"muster/app"
 	"muster/app/humanize"
@@ -72,6 +73,8 @@ func (p *stepUps) read(w http.ResponseWriter, r *http.Request, next string) Step
 func (p *stepUps) show(w http.ResponseWriter, r *http.Request, a app.Actor, status int, s StepUp) error {
 	if at := providerNamed(p.Site, cameBy(p.Site, r)); at != nil {
 		s.Label, s.Path = at.Label(), "/step-up/"+at.Name()+"?next="+url.QueryEscape(s.Next)
+	} else if d := directoryNamed(p.Site, cameBy(p.Site, r)); d != nil {
+		s.Label = d.Label()
 	} else {
 		have, err := p.Factors.SecondFactors(r.Context(), a)
 		if err != nil {
@@ -97,15 +100,20 @@ func (p *stepUps) Confirm(w http.ResponseWriter, r *http.Request, a app.Actor) e
 		s.Complaint = page.Complaint{Message: "Enter your password."}
 		return p.show(w, r, a, http.StatusUnprocessableEntity, s)
 	}
-	wait, err := p.limiter.attempt(r, homeOf(a), a.User, func() error {
+	try := func() error {
 		return p.Accounts.StepUp(r.Context(), a, password, proofOf(p.Site, r, homeOf(a), a.User))
-	})
+	}
+	attempt := func() (time.Duration, error) { return p.limiter.attempt(r, homeOf(a), a.User, try) }
+	if d := directoryNamed(p.Site, cameBy(p.Site, r)); d != nil {
+		attempt = func() (time.Duration, error) { return p.confirmBy(r, a, d, password) }
+	}
+	wait, err := attempt()
 	if wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
 		s.Complaint = page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + humanize.Duration(wait) + "."}
 		return p.show(w, r, a, http.StatusTooManyRequests, s)
 	}
-	if e := app.AsError(err); err != nil && (e.Code == app.EUnauthorized || e.Code == app.ERateLimit || e.Reason == "no_password") {
+	if e := app.AsError(err); err != nil && (e.Code == app.EUnauthorized || e.Code == app.ERateLimit || e.Code == app.ETransient || e.Code == app.ECredentials || e.Reason == "no_password") {
 		s.Field, s.Complaint = e.Field, page.Complaint{Message: e.Message, Hint: e.Hint}
 		return p.show(w, r, a, site.StatusOf(err), s)
 	}

@@ -10,7 +10,6 @@ import (
 const (
 	maxGroups   = 2000
 	maxFullName = 200
-	maxName     = 63
 )
 
 // claims are a provider's claims about a person.
@@ -76,9 +75,9 @@ func (c claims) list(path string) ([]string, error) {
 
 // subject builds the subject of a sign-in. The account gets the person's name at the provider; of an address, the part before the @.
 func (c Config) subject(id string, of claims) (identity.Subject, error) {
-	s := identity.Subject{Provider: c.Name, Label: c.Label, Issuer: c.Issuer, ID: id, FullName: clean(of.text("name"), maxFullName)}
+	s := identity.Subject{Provider: c.Name, Label: c.Label, Issuer: c.Issuer, ID: id, FullName: identity.CleanText(of.text("name"), maxFullName)}
 	if of.yes("email_verified") {
-		s.Email = clean(of.text(c.EmailClaim), 254)
+		s.Email = identity.CleanText(of.text(c.EmailClaim), 254)
 	}
 	name := of.text(c.NameClaim)
 	if name == "" {
@@ -87,40 +86,10 @@ func (c Config) subject(id string, of claims) (identity.Subject, error) {
 	if name == "" {
 		name = id
 	}
-	name, _, _ = strings.Cut(name, "@")
-	if s.Name = accountName(name); s.Name == "" {
+	if s.Name = identity.AccountName(name); s.Name == "" {
 		return s, fmt.Errorf("the claim %s has no usable account name: %q", c.NameClaim, name)
 	}
 	groups, err := of.list(c.GroupsClaim)
-	s.Grants = c.grants(groups)
+	s.Grants = identity.GrantsOf(c.Rules, c.Default, groups)
 	return s, err
-}
-
-// accountName turns a name into an account name: lowercase letters, digits, dots, underscores and hyphens.
-func accountName(name string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(name) {
-		switch {
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r == '.', r == '_', r == '-':
-			b.WriteRune(r)
-		default:
-			b.WriteByte('-')
-		}
-	}
-	s := strings.TrimLeft(b.String(), "-._")
-	return strings.TrimRight(s[:min(len(s), maxName)], "-._")
-}
-
-// clean removes control and invisible characters from a text, and cuts it.
-func clean(s string, most int) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 || 0x200b <= r && r <= 0x200f || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 {
-			return -1
-		}
-		return r
-	}, s)
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "")
-	}
-	return strings.ToValidUTF8(s, "")
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // distrust is the error for an invalid answer. Details are for the log.
@@ -38,7 +39,7 @@ func wordsOf(err error) string {
 // refused explains a provider's error answer.
 func (p *Provider) refused(answer url.Values) error {
 	code := answer.Get("error")
-	e := &app.Error{Code: app.EForbidden, Reason: "refused", Hint: "Try again, or contact the admins of " + p.c.Label + ".", Err: fmt.Errorf("the provider answered %q", clean(code, 100))}
+	e := &app.Error{Code: app.EForbidden, Reason: "refused", Hint: "Try again, or contact the admins of " + p.c.Label + ".", Err: fmt.Errorf("the provider answered %q", identity.CleanText(code, 100))}
 	switch code {
 	case "access_denied":
 		e.Message = fmt.Sprintf("%s denied access, or you declined to share your profile.", p.c.Label)
@@ -52,7 +53,7 @@ func (p *Provider) refused(answer url.Values) error {
 	default:
 		e.Message = fmt.Sprintf("%s couldn't sign you in.", p.c.Label)
 	}
-	if said := clean(answer.Get("error_description"), 200); said != "" {
+	if said := identity.CleanText(answer.Get("error_description"), 200); said != "" {
 		e.Hint = fmt.Sprintf("%s says: %s. %s", p.c.Label, strings.TrimRight(said, ". "), e.Hint)
 	}
 	return e
@@ -65,7 +66,7 @@ func (p *Provider) noExchange(err error) error {
 		return &app.Error{Code: app.ETransient, Reason: "provider", Message: fmt.Sprintf("%s isn't responding.", p.c.Label), Hint: "Try again in a moment.", Err: err}
 	}
 	// The answer's body isn't logged.
-	cause := fmt.Errorf("the token endpoint answered %q", clean(said.ErrorCode, 100))
+	cause := fmt.Errorf("the token endpoint answered %q", identity.CleanText(said.ErrorCode, 100))
 	switch said.ErrorCode {
 	case "invalid_grant":
 		return &app.Error{Code: app.EUnauthorized, Reason: "code", Message: fmt.Sprintf("%s says this sign-in was already used or has expired.", p.c.Label), Hint: "Sign in again.", Err: cause}

@@ -75,16 +75,36 @@ func (p *Service) apiUpdatePreview(ctx context.Context, in *updateInput) (*site.
 	return &site.Body[cluster.UpdatePreview]{Body: v}, nil
 }
 
+// configs serves the configuration of a cluster.
+type configs struct{ *site.Site }
+
 type clusterConfig struct {
 	Config map[string]any `json:"config" doc:"Configuration, with secret values hidden"`
 }
 
-func (p *Service) apiClusterConfig(ctx context.Context, in *site.IDInput) (*site.Body[clusterConfig], error) {
+func (p configs) show(ctx context.Context, in *site.IDInput) (*site.Body[clusterConfig], error) {
 	config, err := p.Specs.ClusterConfig(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return &site.Body[clusterConfig]{Body: clusterConfig{config}}, nil
+}
+
+type configInput struct {
+	site.IDInput
+	Body struct {
+		Config    map[string]any `json:"config" doc:"The whole configuration: keys that it leaves out are removed. Hidden values stay as they are"`
+		NoRestart bool           `json:"no_restart,omitempty" doc:"Only write the configuration; services read it at their next restart"`
+		Batch     int            `json:"batch,omitempty" minimum:"0" doc:"Number of nodes to change at a time; 0: all at once"`
+		PlanHash  string         `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
+	}
+}
+
+func (p configs) replace(ctx context.Context, in *configInput) (*site.Updated, error) {
+	b := in.Body
+	answer, err := p.Updates.Update(ctx, site.Caller(ctx), in.ID, cluster.Update{Kind: app.OperationReconfigure, Config: b.Config, Replace: true, NoRestart: b.NoRestart,
+		Batch: b.Batch, PlanHash: b.PlanHash})
+	return p.AnswerUpdate(ctx, in.ID, answer, err)
 }
 
 func (p *Service) apiUpdate(ctx context.Context, in *updateInput) (*site.Updated, error) {

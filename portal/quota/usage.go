@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 type usageInput struct {
 	From   string         `query:"from" maxLength:"64" doc:"Day or time, in UTC unless it has a zone; default: start of this month"`
 	To     string         `query:"to" maxLength:"64" doc:"Day or time, in UTC unless it has a zone; default: now"`
-	By     usage.GroupBy  `query:"by" enum:"none,tenant,user,template,provider,hardware,cluster" doc:"Grouping of the sums"`
-	Step   usage.Interval `query:"step" enum:"none,hour,day,week,month" doc:"Calendar interval in UTC; weeks start on Monday"`
+	By     usage.GroupBy  `query:"by" maxLength:"70" doc:"Grouping of the sums: none, tenant, user, template, provider, hardware, cluster, or label: and a label's key, such as label:cost-centre"`
+	Step   usage.Interval `query:"step" enum:"none,hour,day,week,month,year" doc:"Calendar interval in UTC; weeks start on Monday"`
 	All    bool           `query:"all" doc:"Usage of all tenants, for superadmins"`
 	Format string         `query:"format" enum:"json,csv" doc:"Format; default: by the Accept header"`
 	Accept string         `header:"Accept" hidden:"true"`
@@ -124,7 +125,7 @@ func (p *Service) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 		_, _ = w.Write(v.Usage.CSV())
 		return nil
 	}
-	if err == nil && !v.Later {
+	if v.Labels, err = p.usageLabels(r, a, v.By, err); err == nil && !v.Later {
 		if v.Ahead, err = p.ahead(r.Context(), a, v); err != nil {
 			return err
 		}
@@ -155,6 +156,18 @@ func (p *Service) usageLater(r *http.Request, a app.Actor) bool {
 		all += n
 	}
 	return all > SumUsage
+}
+
+// usageLabels are the keys of labels to group by, the chosen one among them. An error of before is kept.
+func (p *Service) usageLabels(r *http.Request, a app.Actor, by usage.GroupBy, before error) ([]string, error) {
+	keys, err := p.Usage.UsageLabels(r.Context(), a)
+	if key := by.Label(); key != "" && !slices.Contains(keys, key) {
+		keys = append(keys, key)
+	}
+	if before != nil {
+		return keys, before
+	}
+	return keys, err
 }
 
 // MonthCost is the cost of the actor's machines this month so far; nil if unknown. The list of clusters works without, so errors are

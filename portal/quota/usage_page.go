@@ -22,7 +22,8 @@ type Usage struct {
 	From, To   string // as typed
 	By         usage.GroupBy
 	Step       usage.Interval
-	All        bool // of all tenants
+	Labels     []string // keys to group by
+	All        bool     // of all tenants
 	MayAll     bool
 	SeesOthers bool            // the actor sees usage of other users
 	Range      string          // name in UsageRanges, "" for another period
@@ -210,6 +211,8 @@ func (u Usage) PartWords(start time.Time) string {
 		return "week of " + start.UTC().Format("2 Jan 2006")
 	case usage.IntervalMonth:
 		return start.UTC().Format("January 2006")
+	case usage.IntervalYear:
+		return start.UTC().Format("2006")
 	}
 	return "entire period"
 }
@@ -231,6 +234,8 @@ func keyWords(by usage.GroupBy, key string) string {
 	switch {
 	case by == usage.ByNothing || by == "":
 		return "total"
+	case key == "" && by.Label() != "":
+		return "no label"
 	case key == "":
 		return "unknown"
 	}
@@ -254,6 +259,9 @@ func UsageByWords(b usage.GroupBy) string {
 		return "none"
 	case usage.ByUser:
 		return "owner"
+	}
+	if key := b.Label(); key != "" {
+		return "label " + key
 	}
 	return string(b)
 }

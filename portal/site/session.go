@@ -17,7 +17,8 @@ const (
 	keySignIn = "signin"
 	KeyWhy    = "why"
 	KeyAway   = "away"
-	KeyBy     = "by" // identity provider
+	KeyBy     = "by"    // identity provider or directory
+	KeyLogin  = "login" // what the person entered as name, at a directory
 	// A pending second factor, and a security key's challenge.
 	KeyPending   = "pending"
 	KeyChallenge = "challenge"

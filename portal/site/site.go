@@ -7,6 +7,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/alexedwards/scs/v2"
 	"muster/app/catalog"
+	"muster/app/identity"
 	"muster/app/observe"
 )
 
@@ -23,6 +24,7 @@ type Site struct {
 	Secure      bool
 	URL         string
 	Elsewhere   []IdentityProvider
+	Directories []identity.Directory // that know names and passwords
 	Keys        SecurityKeys
 	Texts       catalog.Texts
 	Rules       RuleTexts

@@ -19,10 +19,12 @@ type UseCases struct {
 	Dashboard      Dashboard
 	Deletes        Deletes
 	Ownership      Ownership
+	Labels         Labels
 	ClusterAccess  ClusterAccess
 	Creates        Creates
 	Specs          Specs
 	Sharing        Sharing
+	Nodes          Nodes
 	Feed           Feed
 	Repeats        Repeats
 	Catalogs       Catalogs

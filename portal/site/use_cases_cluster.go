@@ -6,7 +6,9 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/label"
 	"muster/app/layout"
+	"muster/app/node"
 	"muster/app/sshaccess"
 )
 
@@ -34,6 +36,11 @@ type Ownership interface {
 	RenameCluster(ctx context.Context, a app.Actor, cluster, name string) (appcluster.View, error)
 	// TransferCluster transfers a cluster to another user of its tenant.
 	TransferCluster(ctx context.Context, a app.Actor, cluster, to string) (appcluster.View, error)
+}
+
+// Labels changes what describes clusters.
+type Labels interface {
+	LabelCluster(ctx context.Context, a app.Actor, cluster string, c label.Change) (app.Cluster, error)
 }
 
 // ClusterAccess grants access to a cluster's nodes.
@@ -73,6 +80,12 @@ type Sharing interface {
 	ShareCluster(ctx context.Context, a app.Actor, cluster string, c appcluster.SharingChange) (appcluster.ClusterSharing, error)
 	DefaultVisibility(ctx context.Context, a app.Actor) (app.Visibility, error)
 	SetDefaultVisibility(ctx context.Context, a app.Actor, v app.Visibility) error
+}
+
+// Nodes lists nodes.
+type Nodes interface {
+	// Nodes returns a page of the nodes of all clusters that match a filter.
+	Nodes(ctx context.Context, a app.Actor, f node.Filter) (node.Page, error)
 }
 
 // Feed shows a cluster's activity.

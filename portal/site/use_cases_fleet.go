@@ -22,6 +22,8 @@ type Installation interface {
 // Provisioners manages provisioners, for admins of the installation.
 type Provisioners interface {
 	Provisioners(ctx context.Context, a app.Actor) ([]app.Provisioner, error)
+	// Provisioner returns one by its ID, or by its name if only one that is registered has it.
+	Provisioner(ctx context.Context, a app.Actor, id string) (fleet.ProvisionerDetail, error)
 	DrainProvisioner(ctx context.Context, a app.Actor, name string) (int, error)
 	ProvisionerTokens(ctx context.Context, a app.Actor) ([]fleet.ProvisionerToken, error)
 	// CreateProvisionerToken returns the token, which can't be read again.

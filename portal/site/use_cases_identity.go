@@ -24,6 +24,9 @@ type SignIns interface {
 	ActorOfToken(ctx context.Context, token, from string) (app.Actor, error)
 	// KnownAddress reports whether an account was signed in to from an address before.
 	KnownAddress(ctx context.Context, tenant, user, address string) bool
+	// HasPassword reports whether an account has a password in Muster. For others, ProveBy asks directories, and SignInBy signs in.
+	HasPassword(ctx context.Context, tenant, user string) (bool, error)
+	ProveBy(ctx context.Context, d []identity.Directory, tenant, user, password string, v identity.Visit) (identity.Subject, error)
 }
 
 // Accounts manages people's own accounts and, for admins, others' sign-ins and identities.

@@ -35,6 +35,7 @@ type Quotas interface {
 type Usage interface {
 	Usage(ctx context.Context, a app.Actor, f usage.Filter) (usage.Usage, error)
 	UsageOfAll(ctx context.Context, a app.Actor, f usage.Filter) (usage.Usage, error)
+	UsageLabels(ctx context.Context, a app.Actor) ([]string, error)
 	UsageAhead(ctx context.Context, a app.Actor) (usage.Forecast, error)
 	UsageAheadOfAll(ctx context.Context, a app.Actor) (usage.Forecast, error)
 }

@@ -59,8 +59,13 @@ func (f *firewalls) ensure(ctx context.Context, w wanted, vpc string) (string, e
 		return "", err
 	}
 	if group == nil {
-		tags := map[string]string{appfamily.TagInstallation: installation, appfamily.TagTenant: w.spec.Tags[appfamily.TagTenant], appfamily.TagCluster: cluster,
-			tagMade: time.Now().UTC().Format(time.RFC3339)}
+		tags := appfamily.LabelsAmong(w.spec.Tags)
+		for _, k := range []string{appfamily.TagTenant, appfamily.TagOwner, appfamily.TagClusterName} {
+			if v := w.spec.Tags[k]; v != "" {
+				tags[k] = v
+			}
+		}
+		tags[appfamily.TagInstallation], tags[appfamily.TagCluster], tags[tagMade] = installation, cluster, time.Now().UTC().Format(time.RFC3339)
 		_, err := f.ec2.createSecurityGroup(ctx, &ec2.CreateSecurityGroupInput{GroupName: &name, VpcId: &vpc, Description: ref("Machines of one Muster cluster"),
 			TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeSecurityGroup, Tags: tagged(tags)}}})
 		if err != nil && !because(err, "InvalidGroup.Duplicate") {

@@ -33,12 +33,20 @@ func TestFirewallRules(t *testing.T) {
 	s := specOf(t, "one")
 	s.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0", "0.0.0.0/0"}}, {Protocol: "udp", Ports: "8000-8100", From: []string{"10.1.2.3/8"}},
 		{Protocol: "icmp", From: []string{"0.0.0.0/0", "::/0"}}}}
+	s.Tags["cost-centre"], s.Tags[appfamily.TagOwner] = "4711", "ada"
 	m := mustCreate(t, c, s)
 	want := []string{"-1 - self muster", "icmp -1--1 0.0.0.0/0 muster", "icmpv6 -1--1 ::/0 muster", "tcp 22-22 2001:db8::/48 muster", "tcp 22-22 203.0.113.0/24 muster",
 		"tcp 443-443 0.0.0.0/0 muster", "tcp 443-443 ::/0 muster", "udp 8000-8100 10.0.0.0/8 muster"}
 	if got := r.rules(t); !slices.Equal(got, want) {
 		t.Errorf("rules %q", got)
 	}
+	r.sim.mu.Lock()
+	for _, g := range r.sim.groups {
+		if strings.HasPrefix(g.name, "muster-") && (g.tags["cost-centre"] != "4711" || g.tags[appfamily.TagOwner] != "ada" || g.tags[appfamily.TagCluster] != "c1") {
+			t.Errorf("the group has the tags %v", g.tags)
+		}
+	}
+	r.sim.mu.Unlock()
 	f := r.form(t, m.ID)
 	if f.Get("NetworkInterface.1.SecurityGroupId.1") != "sg-0000000e" || f.Get("NetworkInterface.1.SecurityGroupId.2") == "" {
 		t.Errorf("groups %v", list(f, "NetworkInterface.1.SecurityGroupId"))

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/label"
 )
 
 func (h Harness[S]) lifeCycle(t S) {
@@ -123,10 +125,22 @@ func (h Harness[S]) manyAtOnce(t S) {
 	}
 }
 
+// mostLabels are the labels that take the most room of all that a cluster may have, with the tags that come along with them.
+func mostLabels() map[string]string {
+	labels := map[string]string{family.TagOwner: strings.Repeat("ö", label.MaxValue), family.TagClusterName: strings.Repeat("n", label.MaxValue)}
+	for i := range label.MaxLabels - 1 { // the note is one, too
+		labels[fmt.Sprintf("cost-centre_%02d", i)] = strings.Repeat("é", 42) + "/"
+	}
+	return labels
+}
+
 func (h Harness[S]) tags(t S) {
 	p := h.Open(t)
 	mine, _ := h.Spec(t, "mine")
 	mine.Tags["note"] = "with space, = and ümlaut"
+	for k, v := range mostLabels() {
+		mine.Tags[k] = v
+	}
 	theirs, _ := h.Spec(t, "theirs")
 	theirs.Tags[family.TagTenant] = "other"
 	m := create(t, p, mine)

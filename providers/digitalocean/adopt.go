@@ -53,6 +53,9 @@ func (c *cloud) Adopt(ctx context.Context, id string, spec family.MachineSpec) e
 // retag writes a droplet's own tags again. What of an earlier try would come between is taken away before, and the former ones afterwards.
 func (c *cloud) retag(ctx context.Context, d *godo.Droplet, tags map[string]string) error {
 	k := readCard(d.Tags)
+	if err := c.relabel(ctx, d, labelTags(k.tags), labelTags(tags)); err != nil {
+		return err
+	}
 	current, err := k.write()
 	if err != nil {
 		return err
@@ -86,6 +89,25 @@ func (c *cloud) retag(ctx context.Context, d *godo.Droplet, tags map[string]stri
 		}
 	}
 	return drop(wanted...)
+}
+
+// relabel has a droplet carry the tags of other labels. Those that it leaves stay in the account, where others may carry them.
+func (c *cloud) relabel(ctx context.Context, d *godo.Droplet, before, after []string) error {
+	for _, t := range before {
+		if slices.Contains(after, t) || !slices.Contains(d.Tags, t) {
+			continue
+		}
+		_, err := c.api.Tags.UntagResources(ctx, t, &godo.UntagResourcesRequest{Resources: resources(d)})
+		if err = failure("tag:delete", err); err != nil && !absent(err) {
+			return err
+		}
+	}
+	for _, t := range after {
+		if err := c.putTag(ctx, d, t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // putTag has a droplet carry a tag, which is made where there is none.

@@ -47,6 +47,7 @@ func (c *cloud) order(spec family.MachineSpec) (*order, error) {
 	o.userData = text
 	o.card = card{tags: spec.Tags, volume: o.dataDisk > 0, user: user, key: hostKey}
 	o.tags, err = o.card.write()
+	o.tags = append(o.tags, labelTags(spec.Tags)...)
 	if spec.Firewall != nil {
 		o.tags = append(o.tags, firewallTag(spec.Tags[family.TagInstallation], spec.Tags[family.TagCluster]))
 	}

@@ -36,6 +36,29 @@ const (
 	noteKey    = "_key"    // its host key, where that is of kind ed25519
 )
 
+// and, for bills and people, <key>:<value> for each label of its cluster, which is looked for by no one and shared with what else carries it.
+
+// labelTags are the tags for a cluster's labels. They hold no other characters than letters of ASCII, digits, - and _.
+func labelTags(tags map[string]string) (out []string) {
+	labels := family.LabelsAmong(tags)
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		if labels[k] != "" {
+			out = append(out, plain(k)+":"+plain(labels[k]))
+		}
+	}
+	return out
+}
+
+// plain writes a text in small letters, with _ for what a tag can't hold.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(s))
+}
+
 // card is all that a droplet's tags say.
 type card struct {
 	tags   map[string]string

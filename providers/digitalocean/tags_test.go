@@ -74,6 +74,26 @@ func TestTagsRoundTrip(t *testing.T) {
 	})
 }
 
+func TestLabelsAreTagsOfTheirOwn(t *testing.T) {
+	tags := map[string]string{family.TagInstallation: "i", family.TagIntent: "one", family.TagOwner: "ada", "cost-centre": "R&D 7", "team": "Ünï"}
+	want := []string{"cost-centre:r_d_7", "team:_n_"}
+	if got := labelTags(tags); !slices.Equal(got, want) {
+		t.Errorf("tags %q, want %q", got, want)
+	}
+	all, err := card{tags: tags}.write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := readCard(append(all, want...)).tags; !maps.Equal(got, tags) {
+		t.Errorf("read as %v", got)
+	}
+	for _, one := range want { // others may carry them, too
+		if slices.Contains(ownTags(append(all, want...)), one) {
+			t.Errorf("%s goes with the droplet", one)
+		}
+	}
+}
+
 func TestForeignTagsAreIgnored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tail := rapid.StringMatching(`[a-z0-9:_-]{0,60}`)

@@ -44,7 +44,8 @@ func (vs *volumes) ensure(ctx context.Context, o *order) (string, error) {
 	}
 	if v == nil {
 		v, _, err = vs.api.Storage.CreateVolume(ctx, &godo.VolumeCreateRequest{
-			Region: o.region, Name: name, SizeGigaBytes: int64(o.dataDisk), Description: describeVolume(o.spec.Tags), Tags: []string{}})
+			Region: o.region, Name: name, SizeGigaBytes: int64(o.dataDisk), Description: describeVolume(o.spec.Tags),
+			Tags: append([]string{}, labelTags(o.spec.Tags)...)})
 		if err = failure("block_storage:create", err); err != nil {
 			return "", err
 		}

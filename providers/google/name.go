@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"muster/app/family"
 	"muster/providers/internal/account"
@@ -65,7 +66,19 @@ func labelValue(v string) string {
 	return hashed + digest(v)[:40]
 }
 
-// labelsOf returns the labels of a machine: our own tags, and of others those that labels can hold, for bills and for people.
+// plainText writes a value for bills and people as labels can hold it: small letters, - for other characters, and cut.
+func plainText(v string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(v) {
+		if r > unicode.MaxASCII || !plainValue.MatchString(string(r)) {
+			r = '-'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()[:min(b.Len(), 63)]
+}
+
+// labelsOf returns the labels of a machine: our own tags, and the others as far as labels can hold them, for bills and for people.
 func labelsOf(tags map[string]string) map[string]string {
 	const most = 60 // of 64, to leave room for what others add
 	out := make(map[string]string, len(tags))
@@ -76,8 +89,8 @@ func labelsOf(tags map[string]string) map[string]string {
 	}
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
 		v := tags[k]
-		if _, done := out[k]; !done && len(out) < most && plainKey.MatchString(k) && plainValue.MatchString(v) {
-			out[k] = v
+		if _, done := out[k]; !done && len(out) < most && plainKey.MatchString(k) {
+			out[k] = plainText(v)
 		}
 	}
 	return out

@@ -102,6 +102,12 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q is %q", v, got)
 		}
 	}
+	for v, want := range map[string]string{"web": "web", "Research & Dev/7": "research---dev-7", "Ünï": "-n-", strings.Repeat("A", 70): strings.Repeat("a", 63)} {
+		got := labelsOf(map[string]string{"cost-centre": v, family.TagTenant: "t"})
+		if got["cost-centre"] != want || got[family.TagTenant] != "t" || !plainValue.MatchString(got["cost-centre"]) {
+			t.Errorf("label %q is %v", v, got)
+		}
+	}
 	if id := requestID("a", "b"); len(id) != 36 || id != requestID("a", "b") || id == requestID("a", "c") {
 		t.Error(id)
 	}

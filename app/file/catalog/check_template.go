@@ -17,6 +17,7 @@ func (c templateChecker) template(e *form.Entry, t *template.Template) {
 	c.person(e, t.Batches, "batches")
 	c.partialResults(e, t)
 	c.firewall(e, t)
+	c.labels(e, t)
 	c.fallbackHardware(e, t)
 	c.hooks(e, t.Hooks)
 	c.life(e, t)

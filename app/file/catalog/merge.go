@@ -274,6 +274,7 @@ func (m *merging) rest() {
 		m.out.Firewall = t.Firewall
 		m.took("firewall", "firewall")
 	}
+	m.labels(t.Labels)
 	for _, name := range slices.Sorted(maps.Keys(t.FallbackHardware)) {
 		if m.out.FallbackHardware == nil {
 			m.out.FallbackHardware = map[string][]string{}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"muster/app"
 	"muster/app/build"
+	"muster/app/label"
 	"muster/app/policy"
 )
 
@@ -70,6 +71,11 @@ func (b *Builds) CheckRule(r build.Rule) error {
 	}
 	for _, text := range [][2]string{{"template", r.Template}, {"cluster", r.Cluster}, {"callback", r.Callback}} {
 		if err := b.checkWords(text[0], text[1]); err != nil {
+			return err
+		}
+	}
+	for key, words := range r.Labels {
+		if err := b.checkWords("labels."+key, words); err != nil {
 			return err
 		}
 	}
@@ -205,6 +211,9 @@ func (b *Builds) JudgeRule(ctx context.Context, r build.Rule, e app.BuildEvent) 
 	} else if len(j.Callback) >= maxReason { // it was cut
 		j.Callback, j.CallbackWhy = "", fmt.Sprintf("callback must be at most %d bytes", maxReason-1)
 	}
+	if j.Ask.Labels, err = b.labels(ctx, r, facts); err != nil {
+		return build.Judgement{}, err
+	}
 	if len(r.Parameters) == 0 {
 		return j, nil
 	}
@@ -214,6 +223,25 @@ func (b *Builds) JudgeRule(ctx context.Context, r build.Rule, e app.BuildEvent) 
 	}
 	j.Ask.Parameters, _ = value.(map[string]any)
 	return j, nil
+}
+
+// labels are those of a rule for an event. What an event says becomes what a value can be; a label of nothing is left out.
+func (b *Builds) labels(ctx context.Context, r build.Rule, facts map[string]any) (label.Labels, error) {
+	var out label.Labels
+	for key, words := range r.Labels {
+		text, err := b.words(ctx, "labels."+key, words, facts)
+		if err != nil {
+			return nil, err
+		}
+		if text = label.Value(text); text == "" {
+			continue
+		}
+		if out == nil {
+			out = label.Labels{}
+		}
+		out[key] = text
+	}
+	return out, nil
 }
 
 func (b *Builds) KeyOf(ctx context.Context, r build.Rule, e app.BuildEvent) (k string, err error) {

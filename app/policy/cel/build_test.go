@@ -2,6 +2,7 @@ package cel_test
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"muster/app"
 	"muster/app/build"
 	"muster/app/file/spec"
+	"muster/app/label"
 	"muster/app/policy/cel"
 )
 
@@ -45,8 +47,37 @@ func TestCallbacksArePutTogether(t *testing.T) {
 	}
 }
 
+// What an event says becomes what a label can be; one of nothing is left out.
+func TestLabelsOfBuilds(t *testing.T) {
+	t.Parallel()
+	e := cel.NewBuilds()
+	r := build.Rule{Name: "web", When: "true", Do: build.ActionCreate, Template: "web", Labels: map[string]string{
+		"branch": "${event.branch}", "list": "[${event.build}]", "none": "${has(event.payload.gone) ? event.payload.gone : ''}", "long": "${event.payload.long}"}}
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.CheckRule(r); err != nil {
+		t.Fatal(err)
+	}
+	j, err := e.JudgeRule(t.Context(), r, push)
+	want := label.Labels{"branch": "feature/Über", "list": "_octo/web/1_", "long": strings.Repeat("x", label.MaxValue)}
+	if err != nil || !maps.Equal(j.Ask.Labels, want) || !maps.Equal(j.Ask.Request().Labels, want) || label.Check(j.Ask.Labels) != nil {
+		t.Errorf("%v, %v", j.Ask.Labels, err)
+	}
+	for name, labels := range map[string]map[string]string{"reserved": {"muster-node": "x"}, "capitals": {"Team": "x"}} {
+		r.Labels = labels
+		if r.Check() == nil {
+			t.Errorf("%s: it's taken", name)
+		}
+	}
+	r.Labels = map[string]string{"team": "${evnt.branch}"}
+	if err := e.CheckRule(r); err == nil || app.AsError(err).Field != "labels.team" {
+		t.Errorf("a wrong text: %v", err)
+	}
+}
+
 // fieldsOfRules are where something can be wrong.
-var fieldsOfRules = []string{"when", "key", "template", "cluster", "callback", "parameters"}
+var fieldsOfRules = []string{"when", "key", "template", "cluster", "callback", "parameters", "labels"}
 
 // FuzzBuildRules: whatever a rule and an event say, the rule is refused with its place, or evaluated within bounds, and each time alike. It is
 // written and read as what it was.

@@ -239,7 +239,7 @@ func (e *Engine) activation(f policy.Input) map[string]any {
 		"tenant": f.Tenant, "user": f.User, "role": string(f.Role), "groups": few(f.Groups), "via": string(f.Via), "kind": string(f.Kind),
 		"name": f.Name, "template": f.Template, "services": few(f.Services), "nodes": int64(f.Nodes), "cpu": f.CPU,
 		"cost_per_hour": f.CostPerHour, "cost": cost, "lease": f.Lease, "forever": f.Lease == 0, "provider": f.Provider,
-		"hardware": few(f.Hardware), "now": f.Now.UTC(), "time_zone": name,
+		"hardware": few(f.Hardware), "labels": named(f.Labels), "now": f.Now.UTC(), "time_zone": name,
 		"weekday": strings.ToLower(local.Weekday().String()), "hour": int64(local.Hour()),
 	}
 }
@@ -255,6 +255,14 @@ func (e *Engine) zone(name string) *time.Location {
 	}
 	e.zones.Store(name, z)
 	return z
+}
+
+// named is never nil, which CEL would take for no map.
+func named(labels map[string]string) map[string]string {
+	if labels == nil {
+		return map[string]string{}
+	}
+	return labels
 }
 
 func few(list []string) []string {

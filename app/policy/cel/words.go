@@ -41,6 +41,7 @@ var vocabulary = []struct {
 	{"forever", cel.BoolType, "whether the lease never expires"},
 	{"provider", cel.StringType, "the provider"},
 	{"hardware", cel.ListType(cel.StringType), "the hardware types of the nodes"},
+	{"labels", cel.MapType(cel.StringType, cel.StringType), `the labels of the cluster: labels["team"] == "web"; test first whether there is one: "team" in labels`},
 	{"now", cel.TimestampType, "the time of the request"},
 	{"time_zone", cel.StringType, "the tenant's time zone"},
 	{"weekday", cel.StringType, "the day of the week in the tenant's time zone: monday, tuesday, …"},
@@ -121,6 +122,8 @@ func typeWords(t *cel.Type) string {
 		return "a time"
 	case t.Kind() == cel.ListKind:
 		return "a list"
+	case t.Kind() == cel.MapKind:
+		return "a map"
 	}
 	return t.String()
 }

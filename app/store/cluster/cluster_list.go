@@ -9,7 +9,7 @@ import (
 )
 
 // clustersWhere says which clusters a filter lets through. All that it names, and all orders, stand in the index clusters_listed, but
-// for shares, requests and questions, which are few.
+// for labels, which have an index of their own, and for shares, requests and questions, which are few.
 func clustersWhere(tenant string, f app.ClusterFilter) (where string, args []any) {
 	where, args = "c.tenant = ? AND c.pool = 0", []any{tenant}
 	and := func(clause string, more ...any) { where, args = where+" AND "+clause, append(args, more...) }
@@ -25,9 +25,16 @@ func clustersWhere(tenant string, f app.ClusterFilter) (where string, args []any
 		}
 	}
 	if f.Text != "" {
-		like := "%" + strings.NewReplacer(`!`, `!!`, `%`, `!%`, `_`, `!_`).Replace(strings.ToLower(f.Text)) + "%"
-		and("(lower(c.name) LIKE ? ESCAPE '!' OR lower(c.id) LIKE ? ESCAPE '!' OR lower(c.owner) LIKE ? ESCAPE '!' OR lower(c.template) LIKE ? ESCAPE '!')",
-			like, like, like, like)
+		like := containing(f.Text)
+		and("(lower(c.name) LIKE ? ESCAPE '!' OR lower(c.id) LIKE ? ESCAPE '!' OR lower(c.owner) LIKE ? ESCAPE '!' OR lower(c.template) LIKE ? ESCAPE '!'"+
+			" OR c.id IN (SELECT l.cluster FROM cluster_labels l WHERE l.tenant = ? AND lower(l.value) LIKE ? ESCAPE '!'))", like, like, like, like, tenant, like)
+	}
+	for _, l := range f.Labels {
+		if l.Value == "" {
+			and("c.id IN (SELECT l.cluster FROM cluster_labels l WHERE l.tenant = ? AND l.key = ?)", tenant, l.Key)
+		} else {
+			and("c.id IN (SELECT l.cluster FROM cluster_labels l WHERE l.tenant = ? AND l.key = ? AND l.value = ?)", tenant, l.Key, l.Value)
+		}
 	}
 	if f.IDs != nil {
 		ids := make([]any, len(f.IDs))

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/fleet"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 )
@@ -110,6 +112,22 @@ func (s *Store) BusyProvisioners(ctx context.Context) ([]app.Provisioner, error)
 	}, `SELECT substr(w.worker, 1, length(w.worker) - 10), w.tenant, CAST(sum(w.n) AS BIGINT) FROM (
 			SELECT worker, tenant, count(*) AS n FROM steps WHERE state = 'running' GROUP BY worker, tenant) w
 		WHERE length(w.worker) > 10 GROUP BY substr(w.worker, 1, length(w.worker) - 10), w.tenant ORDER BY 2`)
+	return all, err
+}
+
+// ProvisionerSteps implements fleet.ProvisionerStore.
+func (s *Store) ProvisionerSteps(ctx context.Context, id string, most int) ([]fleet.ProvisionerStep, error) {
+	all := []fleet.ProvisionerStep{}
+	prefix := execution.WorkerPrefix(id)
+	err := s.Each(ctx, func(row db.Scanner) error {
+		var p fleet.ProvisionerStep
+		var started int64
+		err := row.Scan(&p.Worker, &p.Tenant, &p.Cluster, &p.Operation, &p.Node, &p.Action, &p.Service, &started)
+		p.StartedAt = db.FromMicros(started)
+		all = append(all, p)
+		return err
+	}, `SELECT worker, tenant, cluster, operation, node, action, service, started_at FROM steps
+		WHERE state = 'running' AND substr(worker, 1, `+strconv.Itoa(len([]rune(prefix)))+`) = ? ORDER BY started_at, operation, idx LIMIT ?`, prefix, most)
 	return all, err
 }
 

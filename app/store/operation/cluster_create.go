@@ -69,18 +69,23 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 		return op, err
 	}
 	changed, err := t.Count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
-			message, cost_per_hour, dns_suffix, definition, encrypted_definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at, pool, visibility, owner_group)
-		VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, 0, ?, ?, ?)
+			message, cost_per_hour, dns_suffix, definition, encrypted_definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at, pool, visibility, owner_group, description)
+		VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`,
 		c.ID, c.Tenant, c.Name, c.Owner, c.Template, c.Provider, c.Size, db.JSON(c.Services), c.Status,
 		c.Message, c.CostPerHour, c.DNSSuffix, t.Keys.SealDefinition(definition, c.ID), n.PublicKey, t.Keys.Seal(n.PrivateKey, "clusters/"+c.ID),
-		db.Micros(c.CreatedAt), db.Micros(c.ExpiresAt), c.Pool, c.Visibility, c.OwnerGroup)
+		db.Micros(c.CreatedAt), db.Micros(c.ExpiresAt), c.Pool, c.Visibility, c.OwnerGroup, c.Description)
 	if err != nil {
 		return op, err
 	}
 	if changed == 0 {
 		return op, &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Cluster %q already exists.", c.Name),
 			Hint: "Choose another name, or delete that cluster first."}
+	}
+	if len(c.Labels) > 0 {
+		if err := cluster.SetLabels(t, c); err != nil {
+			return op, err
+		}
 	}
 	if err := lease.Begin(t, c.ID, c.CreatedAt, c.ExpiresAt); err != nil {
 		return op, err

@@ -21,6 +21,11 @@ var usageColumns = map[usage.GroupBy]string{
 // was gone. Each lies in a unit of time; of all changes of a key in a unit only the sums leave the database.
 func (s *Store) Usage(ctx context.Context, q usage.Query, f func(usage.Delta) error) error {
 	key := usageColumns[q.By]
+	var keyArgs []any
+	if label := q.By.Label(); label != "" {
+		key = `coalesce((SELECT l.value FROM cluster_labels l WHERE l.cluster = x.cluster AND l.key = ?), '')`
+		keyArgs = []any{label}
+	}
 	if key == "" {
 		key = `''`
 	}
@@ -38,8 +43,8 @@ func (s *Store) Usage(ctx context.Context, q usage.Query, f func(usage.Delta) er
 		CASE WHEN x.kind = 'machine' AND x.price = 0 THEN 1.0 ELSE 0.0 END AS free`
 	begins := `CASE WHEN x.created_at > ? THEN x.created_at - ? ELSE ? END`
 	ends := `CASE WHEN x.deleted_at = 0 OR x.deleted_at > ? THEN ? ELSE x.deleted_at - ? END`
-	all := []any{unit, unit, unit, from, base, from - base}
-	all = append(append(all, args...), unit, unit, unit, to, to-base, base)
+	all := append([]any{unit, unit, unit, from, base, from - base}, keyArgs...)
+	all = append(append(append(all, args...), unit, unit, unit, to, to-base, base), keyArgs...)
 	all = append(all, args...)
 	return s.Each(ctx, func(row db.Scanner) error {
 		var d usage.Delta

@@ -13,7 +13,9 @@ import (
 )
 
 func AutomatorCommand(c *cli.Context) *cobra.Command {
-	return cli.Family("automator", "List and test automators, the tools that run services' actions", automatorListCommand(c), automatorTestCommand(c))
+	types := automatorTypesCommand(c)
+	c.ServerFlags(types.Flags())
+	return cli.Family("automator", "List and test automators, the tools that run services' actions", automatorListCommand(c), types, automatorTestCommand(c))
 }
 
 func automatorListCommand(c *cli.Context) *cobra.Command {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"muster/app"
-	"muster/app/catalog"
 	"muster/app/family"
 	"muster/app/humanize"
 	"muster/cmd/muster/cli"
@@ -15,45 +14,58 @@ import (
 
 // providerTypesCommand lists provider types and their settings.
 func providerTypesCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "types [TYPE]", Short: "List provider types, or the settings of one", Args: cli.AtMost(1),
-		Long: "List the provider types that the server supports or, with TYPE, the settings of its accounts and the extra fields of hardware and image types.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.Connect()
-			if err != nil {
-				return err
-			}
-			var all catalog.Families
-			if err := cl.Call(cmd.Context(), http.MethodGet, "/catalog/families", nil, nil, &all); err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				if c.JSON() {
-					return c.PrintJSON(map[string]any{"types": all.Providers})
-				}
-				t := cli.NewTable("TYPE", "DESCRIPTION")
-				for _, d := range all.Providers {
-					t.Add(d.Name, cli.Dash(d.Description))
-				}
-				return t.Show(c)
-			}
-			i := slices.IndexFunc(all.Providers, func(d family.Descriptor) bool { return d.Name == args[0] })
-			if i < 0 {
-				var names []string
-				for _, d := range all.Providers {
-					names = append(names, d.Name)
-				}
-				e := app.Errorf(app.ENotFound, "Provider type %.60q doesn't exist.", args[0])
-				e.Hint = humanize.Suggest(args[0], names)
-				return e
-			}
-			if c.JSON() {
-				return c.PrintJSON(all.Providers[i])
-			}
-			return printFields(c, all.Providers[i])
-		}}
+	return typesCommand(c, "Provider", "/provider-types", &cobra.Command{Short: "List provider types, or the settings of one",
+		Long: "List the provider types that the server supports or, with TYPE, the settings of its accounts and the extra fields of hardware and image types."}, "account")
 }
 
-func printFields(c *cli.Context, d family.Descriptor) error {
+// automatorTypesCommand lists the server's automator types and their fields.
+func automatorTypesCommand(c *cli.Context) *cobra.Command {
+	return typesCommand(c, "Automator", "/automator-types", &cobra.Command{Short: "List the server's automator types, or the fields of one",
+		Long: "List the automator types that the server supports or, with TYPE, the fields of its actions."}, "action")
+}
+
+func typesCommand(c *cli.Context, title, path string, cmd *cobra.Command, setIn string) *cobra.Command {
+	cmd.Use, cmd.Args = "types [TYPE]", cli.AtMost(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		cl, err := c.Connect()
+		if err != nil {
+			return err
+		}
+		var all struct {
+			Types []family.Descriptor `json:"types"`
+		}
+		if err := cl.Call(cmd.Context(), http.MethodGet, path, nil, nil, &all); err != nil {
+			return err
+		}
+		if len(args) == 0 {
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"types": all.Types})
+			}
+			t := cli.NewTable("TYPE", "DESCRIPTION")
+			for _, d := range all.Types {
+				t.Add(d.Name, cli.Dash(d.Description))
+			}
+			return t.Show(c)
+		}
+		i := slices.IndexFunc(all.Types, func(d family.Descriptor) bool { return d.Name == args[0] })
+		if i < 0 {
+			var names []string
+			for _, d := range all.Types {
+				names = append(names, d.Name)
+			}
+			e := app.Errorf(app.ENotFound, "%s type %.60q doesn't exist.", title, args[0])
+			e.Hint = humanize.Suggest(args[0], names)
+			return e
+		}
+		if c.JSON() {
+			return c.PrintJSON(all.Types[i])
+		}
+		return printFields(c, all.Types[i], setIn)
+	}
+	return cmd
+}
+
+func printFields(c *cli.Context, d family.Descriptor, setIn string) error {
 	t := cli.NewTable("SETTING", "TYPE", "DEFAULT", "SET IN", "DESCRIPTION")
 	add := func(f family.Field, by string) {
 		kind := string(f.Kind())
@@ -81,7 +93,7 @@ func printFields(c *cli.Context, d family.Descriptor) error {
 		return slices.ContainsFunc(fields, func(f family.Field) bool { return f.Name == name })
 	}
 	for _, f := range d.Fields {
-		by := "account"
+		by := setIn
 		if in(d.FlavorFields, f.Name) {
 			by += ", hardware"
 		}

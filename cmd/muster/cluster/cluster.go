@@ -37,6 +37,7 @@ func Command(c *cli.Context) *cobra.Command {
 		clusterLeaseCommand(c),
 		clusterExtendCommand(c),
 		clusterShortenCommand(c),
+		clusterLabelCommand(c),
 		clusterRenameCommand(c),
 		clusterTransferCommand(c),
 		clusterShareCommand(c),

@@ -82,6 +82,8 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 		visibility    string
 		group         string
 		settings      []string
+		description   string
+		labels        []string
 		preview       bool
 		volumes       []string
 	)
@@ -92,7 +94,8 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster create shop --template web --size 3 --wait\n" +
 			"  muster cluster create --template web --size 3 --lease 8h --config '{\"port\": 8080}'\n" +
 			"  muster cluster create nightly --template web --size 3 --on-failure roll_back --wait\n" +
-			"  muster cluster create shop --template web --size 10 --on-failure accept_partial --min-available 60%",
+			"  muster cluster create shop --template web --size 10 --on-failure accept_partial --min-available 60%\n" +
+			"  muster cluster create shop --template web --size 3 --label cost-centre=4711 --description 'Shop of the spring sale'",
 		Args: cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
@@ -105,7 +108,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 				}
 			}
 			r := cluster.CreateRequest{Request: layout.Request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure), PartialOverride: partial,
-				Visibility: app.Visibility(visibility), Group: group}
+				Visibility: app.Visibility(visibility), Group: group, Description: description}
 			var err error
 			if r.Lease, err = ParseLease(lease); err != nil {
 				return err
@@ -117,6 +120,9 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if r.Volumes, err = parseVolumes(volumes); err != nil {
+				return err
+			}
+			if r.Labels, err = parseLabels("--label", labels); err != nil {
 				return err
 			}
 			if len(args) == 1 {
@@ -166,6 +172,8 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 	cmd.Flags().StringVar(&dnsSuffix, "dns-suffix", "", "`domain` for host names (default: the template's)")
 	cmd.Flags().StringVar(&visibility, "visibility", "", "who can see the cluster: `private` (owner, admins, and people it's shared with) or tenant (everyone in the tenant) (default: the tenant's setting)")
 	cmd.Flags().StringVar(&group, "group", "", "one of your groups; members of this `group` co-own the cluster")
+	cmd.Flags().StringVar(&description, "description", "", "`text` for people")
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "label as `key=value`, which machines carry as a tag; may be repeated")
 	declareOnFailure(cmd.Flags(), &onFailure, &partial, true)
 	return cmd
 }

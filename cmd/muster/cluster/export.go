@@ -208,6 +208,7 @@ func withSpec(cmd *cobra.Command, r, over cluster.CreateRequest) cluster.CreateR
 		{"on-failure", func() { over.OnFailure = r.OnFailure }},
 		{"min-available", func() { over.MinAvailable = r.MinAvailable }}, {"no-backfill", func() { over.NoBackfill = r.NoBackfill }}, {"set", func() { over.Parameters = r.Parameters }},
 		{"visibility", func() { over.Visibility = r.Visibility }}, {"group", func() { over.Group = r.Group }},
+		{"description", func() { over.Description = r.Description }}, {"label", func() { over.Labels = r.Labels }},
 	} {
 		if cmd.Flags().Lookup(f.flag) != nil && said(f.flag) {
 			f.take()

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/humanize"
+	"muster/app/label"
 	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
@@ -17,13 +18,18 @@ func clusterListCommand(c *cli.Context) *cobra.Command {
 	var all bool
 	var f app.ClusterFilter
 	var status, order string
+	var labels []string
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List clusters, newest first",
-		Example: "  muster cluster list --owner me --status failed\n  muster cluster list --template hadoop --sort cost --limit 10",
+		Example: "  muster cluster list --owner me --status failed\n  muster cluster list --template hadoop --sort cost --limit 10\n  muster cluster list --label cost-centre=4711",
 		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if f.Labels, err = label.Selectors(labels); err != nil {
+				return cli.Usagef("--label: %s", app.AsError(err).Message).Hint("%s", app.AsError(err).Hint)
+			}
 			cl, err := c.Connect()
 			if err != nil {
 				return err
@@ -44,7 +50,8 @@ func clusterListCommand(c *cli.Context) *cobra.Command {
 	cmd.Flags().StringVar(&status, "status", "", "filter by `status`: pending, active, asleep, failed or deleted")
 	cmd.Flags().StringVar(&f.Template, "template", "", "filter by `template`")
 	cmd.Flags().StringVar(&f.Provider, "provider", "", "filter by `provider`")
-	cmd.Flags().StringVar(&f.Text, "search", "", "filter by `text` in name, ID, owner or template")
+	cmd.Flags().StringVar(&f.Text, "search", "", "filter by `text` in name, ID, owner, template or the value of a label")
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "filter by label: `key=value`, or a key for any value; may be repeated")
 	cmd.Flags().StringVar(&order, "sort", "", "sort `order`: name, lease (soonest expiry first) or cost (most expensive first) (default: newest first)")
 	cmd.Flags().IntVar(&f.Limit, "limit", rest.ListLimit, "maximum `number` of clusters")
 	return cmd
@@ -57,7 +64,7 @@ func printClusters(c *cli.Context, list []app.ClusterSummary, f app.ClusterFilte
 		}
 		return c.PrintJSON(map[string][]app.ClusterSummary{"clusters": list})
 	}
-	narrowed := f.Owner != "" || f.Status != "" || f.Template != "" || f.Provider != "" || f.Text != ""
+	narrowed := f.Owner != "" || f.Status != "" || f.Template != "" || f.Provider != "" || f.Text != "" || len(f.Labels) > 0
 	if len(list) == 0 && narrowed {
 		_, err := fmt.Fprintln(c.Stdout, "No matching clusters.")
 		return err

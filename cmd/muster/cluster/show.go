@@ -10,6 +10,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/humanize"
+	"muster/app/label"
 	"muster/cmd/muster/cli"
 
 	"github.com/spf13/cobra"
@@ -50,6 +51,12 @@ func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster
 		return nil
 	}
 	fmt.Fprintf(c.Stdout, "%s\n", strings.Join(facts(v, time.Now()), " · "))
+	if v.Description != "" {
+		fmt.Fprintln(c.Stdout, v.Description)
+	}
+	if len(v.Labels) > 0 {
+		fmt.Fprintf(c.Stdout, "Labels: %s\n", strings.Join(label.Texts(v.Labels), ", "))
+	}
 	if v.Problem != nil {
 		printTrouble(c, *v.Problem, time.Now())
 	}

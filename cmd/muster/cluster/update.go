@@ -24,6 +24,7 @@ type updateFlags struct {
 	batch           int
 	askBetween      bool
 	noRestart       bool
+	replace         bool
 	config          string
 	parameters      []string
 
@@ -86,10 +87,14 @@ var updates = []struct {
 		args:    between(1, 0, "ID|NAME"), flags: flagsOf(theBatch, func(f *updateFlags, flags *pflag.FlagSet) {
 			flags.StringArrayVar(&f.parameters, "param", nil, "template parameter as `name=value`; name= resets it to the template's default; may be repeated")
 			flags.StringVar(&f.config, "config", "", "changes as a JSON `object`, a YAML or JSON file, or - for stdin")
+			flags.BoolVar(&f.replace, "replace", false, "--config is the whole configuration: keys that it leaves out are removed, and values shown as ••• stay")
 			flags.BoolVar(&f.noRestart, "no-restart", false, "only write the configuration; services read it at their next restart")
 		}),
 		read: func(c *cli.Context, _ cluster.View, args []string, f *updateFlags) (cluster.Update, error) {
-			m := cluster.Update{Kind: app.OperationReconfigure, NoRestart: f.noRestart}
+			m := cluster.Update{Kind: app.OperationReconfigure, NoRestart: f.noRestart, Replace: f.replace}
+			if f.replace && f.config == "" {
+				return m, cli.Usagef("--replace requires --config").Hint("For example: muster cluster set shop --config whole.yaml --replace")
+			}
 			var err error
 			if m.Parameters, err = parseValues("--param", f.parameters); err != nil {
 				return m, err

@@ -47,6 +47,7 @@ type Doctor struct {
 	where     string
 	timeout   time.Duration // of each check
 	providers bool
+	user      string // to look up in the directories; "": none
 	server    string // a running one to check too; "": none
 	ca        string
 
@@ -71,6 +72,9 @@ func Command(c *cli.Context) *cobra.Command {
 			if asJSON {
 				c.Format = "json"
 			}
+			if len(d.user) > 128 {
+				return cli.Usagef("--sign-in-user must be at most 128 characters")
+			}
 			if d.timeout < time.Second {
 				return cli.Usagef("--timeout must be at least 1s")
 			}
@@ -85,6 +89,7 @@ func Command(c *cli.Context) *cobra.Command {
 	}
 	f.Declare(cmd)
 	cmd.Flags().BoolVar(&d.providers, "providers", false, "also check the account of every provider in the catalog")
+	cmd.Flags().StringVar(&d.user, "sign-in-user", "", "also look up a person in the LDAP directories, by the `name` that they sign in with")
 	cmd.Flags().DurationVar(&d.timeout, "timeout", 10*time.Second, "time limit for each check")
 	cmd.Flags().StringVar(&c.Server, "server", "", "`URL` of a running server to check too")
 	cmd.Flags().StringVar(&c.CA, "ca-fingerprint", "", "CA `fingerprint` (sha256:…) of a server with --tls self (default $MUSTER_CA_FINGERPRINT)")
@@ -211,6 +216,9 @@ func (d *Doctor) secrets() *strings.Replacer {
 	add(d.Config.Password)
 	for _, p := range d.Config.SignIn.Providers {
 		add(p.ClientSecret)
+	}
+	for _, l := range d.Config.SignIn.Directories {
+		add(l.BindPassword)
 	}
 	slices.SortFunc(words, func(x, y string) int { return len(y) - len(x) }) // longest first, as one secret may contain another
 	var pairs []string

@@ -18,8 +18,12 @@ import (
 	"testing"
 	"time"
 
+	"muster/app"
+	"muster/app/identity"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
+	"muster/portal/ldap"
+	"muster/portal/ldap/ldaptest"
 	"muster/portal/oidc"
 )
 
@@ -68,6 +72,46 @@ func TestDoctorChecksCertificates(t *testing.T) {
 	wantChecked(t, "ends soon", look(now.Add(10*server.Day), ""), checkWarn, "expires in 10 d")
 	wantChecked(t, "ended", look(now.Add(-time.Hour), ""), CheckFail, "expired 2026-03-01 11:00:00")
 	wantChecked(t, "another name", look(now.Add(90*server.Day), "https://other.example.org"), CheckFail, "is for muster.example.org")
+}
+
+func TestDoctorChecksDirectories(t *testing.T) {
+	s := ldaptest.Start(t, ldaptest.Certificate{})
+	pem, err := os.ReadFile(s.CAFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	good := ldap.Config{Name: "corp", URL: s.SecureURL, Roots: roots, BindDN: ldaptest.BindDN, BindPassword: ldaptest.BindPassword, Base: ldaptest.Base,
+		Filter: "(|(uid={user})(mail={user}))", Groups: ldap.GroupSearch{Base: ldaptest.Groups}, Rules: []identity.GrantRule{{Group: "admins", Grant: identity.Grant{Tenant: "acme", Role: app.RoleAdmin}}}}
+	for _, x := range []struct {
+		name, user, state, words string
+		change                   func(*ldap.Config)
+	}{
+		{"good", "", checkOK, "Directory corp responds, and has people.", nil},
+		{"a person", "ada", checkOK, "ada is uid=ada,ou=people,dc=example,dc=org, account ada, with 2 groups: admins; devs. Access: acme:admin.", nil},
+		{"no rule", "eve", checkWarn, "with 1 group: devs. No rule matches.", nil},
+		{"a stranger", "stranger", checkWarn, `no entry matches "stranger"`, nil},
+		{"two people", "shared@acme.example", CheckFail, "more than one entry", nil},
+		{"wrong bind password", "", CheckFail, "rejects the bind DN or its password", func(c *ldap.Config) { c.BindPassword = "wrong" }},
+		{"wrong CA", "", CheckFail, "isn't from a trusted CA", func(c *ldap.Config) { c.Roots = x509.NewCertPool() }},
+		{"wrong base", "", CheckFail, "has no entry", func(c *ldap.Config) { c.Base = "ou=none,dc=example,dc=org" }},
+		{"down", "", CheckFail, "refuses connections", func(c *ldap.Config) { c.URL = "ldaps://127.0.0.1:1" }},
+	} {
+		c := good
+		if x.change != nil {
+			x.change(&c)
+		}
+		d := &Doctor{user: x.user}
+		d.Config.SignIn.Directories = []ldap.Config{c}
+		found := d.signIn(t.Context())
+		wantChecked(t, x.name, found, x.state, x.words)
+		for _, f := range found {
+			if f.State != checkOK && f.Advice == "" || strings.Contains(f.Advice, "operator") {
+				t.Errorf("%s: the advice is %q", x.name, f.Advice)
+			}
+		}
+	}
 }
 
 func TestDoctorAsksIdentityProvidersAndSlack(t *testing.T) {

@@ -168,7 +168,7 @@ func (d *Doctor) contents(ctx context.Context) []checked {
 	return fine("%s is writable and readable.", b.Name())
 }
 
-// signIn checks the identity providers.
+// signIn checks the identity providers and directories.
 func (d *Doctor) signIn(ctx context.Context) (all []checked) {
 	for _, p := range d.Config.SignIn.Providers {
 		client := p.HTTP
@@ -197,7 +197,7 @@ func (d *Doctor) signIn(ctx context.Context) (all []checked) {
 			all = append(all, fine("Identity provider %s responds.", p.Name)...)
 		}
 	}
-	return all
+	return append(all, d.directories(ctx)...)
 }
 
 // slack checks the bot's token.

@@ -20,7 +20,7 @@ func UsageCommand(c *cli.Context) *cobra.Command {
 		Use:   "usage",
 		Short: "Show usage and cost",
 		Long: "Show node hours, core hours and cost, based on the actual run time of machines and their price at creation. Days, weeks (starting on\n" +
-			"Monday) and months are calendar periods in UTC. Users see their own usage and, with --by tenant, the tenant's totals.",
+			"Monday), months and years are calendar periods in UTC. Users see their own usage and, with --by tenant, the tenant's totals.",
 		Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q := url.Values{}
@@ -53,8 +53,8 @@ func UsageCommand(c *cli.Context) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&from, "from", "", "start `date` or time (default: start of this month)")
 	flags.StringVar(&to, "to", "", "end `date` (inclusive) or time (default: now)")
-	flags.StringVar(&by, "by", "", "group by `field`: none, tenant, user, template, provider, hardware or cluster")
-	flags.StringVar(&step, "step", "", "group by `period`: none, hour, day, week or month")
+	flags.StringVar(&by, "by", "", "group by `field`: none, tenant, user, template, provider, hardware, cluster, or label:KEY")
+	flags.StringVar(&step, "step", "", "group by `period`: none, hour, day, week, month or year")
 	flags.BoolVar(&csv, "csv", false, "print CSV")
 	flags.BoolVar(&all, "all", false, "include all tenants (superadmins)")
 	c.ServerFlags(flags)

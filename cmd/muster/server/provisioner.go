@@ -93,7 +93,7 @@ func ProvisionerCommand(c *cli.Context) *cobra.Command {
 	flags.DurationVar(&p.drain, "drain", 10*time.Minute, "how long running steps may take to finish on shutdown")
 	flags.BoolVar(&p.insecure, "insecure", false, "allow plain HTTP to another host, which exposes tokens and keys on the network")
 	flags.BoolVar(&p.verbose, "verbose", false, "log every step")
-	cmd.AddCommand(fleet.ProvisionerListCommand(c), fleet.ProvisionerTokenCommand(c), fleet.ProvisionerDrainCommand(c))
+	cmd.AddCommand(fleet.ProvisionerListCommand(c), fleet.ProvisionerShowCommand(c), fleet.ProvisionerTokenCommand(c), fleet.ProvisionerDrainCommand(c))
 	return cmd
 }
 

@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/cmd/muster/cli"
+	"muster/portal/ldap"
 	"muster/portal/oidc"
 	"muster/portal/site"
 
@@ -29,7 +31,7 @@ type signInFlags struct{ file, url, proxies string }
 
 func (f *signInFlags) declare(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "public-url", "", "public `URL` of the portal, if it's behind a proxy (default $MUSTER_PUBLIC_URL)")
-	cmd.Flags().StringVar(&f.file, "sign-in", "", "`file` with identity providers for sign-in (default $MUSTER_SIGN_IN); see docs/sign-in.md")
+	cmd.Flags().StringVar(&f.file, "sign-in", "", "`file` with identity providers and LDAP directories for sign-in (default $MUSTER_SIGN_IN); see docs/sign-in.md")
 	cmd.Flags().StringVar(&f.proxies, "trusted-proxies", "",
 		"networks of proxies that are trusted to report client addresses, as `CIDR,…` (default $MUSTER_TRUSTED_PROXIES, or none)")
 }
@@ -39,6 +41,8 @@ type SignInConfig struct {
 	URL       string
 	Proxies   []netip.Prefix
 	Providers []oidc.Config
+	// Directories are asked about passwords of people who have none in Muster.
+	Directories []ldap.Config
 }
 
 // read reads flags, environment, the sign-in file, and the secrets that it refers to.
@@ -54,7 +58,7 @@ func (f signInFlags) read(env func(string) (string, bool)) (c SignInConfig, err 
 		return c, err
 	}
 	if file := of(f.file, "MUSTER_SIGN_IN"); file != "" {
-		c.Providers, err = readSignIn(file, env)
+		c.Providers, c.Directories, err = readSignIn(file, env)
 	}
 	return c, err
 }
@@ -111,63 +115,82 @@ type signInFile struct {
 		Default string   `yaml:"default"`
 		CAFile  string   `yaml:"ca_file"`
 	} `yaml:"providers"`
+	Directories []directoryFile `yaml:"directories"`
 }
 
 const maxSignInFile = 256 << 10
 
 // readSignIn reads the sign-in file. Paths in it are relative to it.
-func readSignIn(file string, env func(string) (string, bool)) ([]oidc.Config, error) {
+func readSignIn(file string, env func(string) (string, bool)) (all []oidc.Config, directories []ldap.Config, err error) {
 	bad := func(format string, args ...any) error {
 		return &app.Error{Code: app.EInvalid, Field: "sign-in", Message: file + ": " + fmt.Sprintf(format, args...), Hint: "For an example, see docs/sign-in.md."}
 	}
 	r, err := os.Open(file)
 	if err != nil {
-		return nil, bad("%v", err)
+		return nil, nil, bad("%v", err)
 	}
 	defer r.Close()
 	var f signInFile
 	d := yaml.NewDecoder(io.LimitReader(r, maxSignInFile))
 	d.KnownFields(true)
 	if err := d.Decode(&f); err != nil {
-		return nil, bad("%v", err)
+		return nil, nil, bad("%v", err)
 	}
-	var all []oidc.Config
 	seen := map[string]bool{}
 	for _, p := range f.Providers {
 		if seen[p.Name] {
-			return nil, bad("two providers have the name %q", p.Name)
+			return nil, nil, bad("two providers have the name %q", p.Name)
 		}
 		seen[p.Name] = true
 		c := oidc.Config{Name: p.Name, Label: p.Label, Issuer: p.Issuer, ClientID: p.ClientID, Scopes: p.Scopes,
 			NameClaim: p.Claims.Name, EmailClaim: p.Claims.Email, GroupsClaim: p.Claims.Groups}
-		if c.ClientSecret, err = clientSecret(filepath.Dir(file), p.ClientSecretEnv, p.ClientSecretFile, env); err != nil {
-			return nil, bad("provider %q: %v", p.Name, err)
+		if c.ClientSecret, err = secretOf("client_secret", filepath.Dir(file), p.ClientSecretEnv, p.ClientSecretFile, env); err != nil {
+			return nil, nil, bad("provider %q: %v", p.Name, err)
 		}
-		for _, text := range p.Rules {
-			rule, err := oidc.ParseRule(text)
-			if err != nil {
-				return nil, bad("provider %q: %s", p.Name, app.AsError(err).Advised())
-			}
-			c.Rules = append(c.Rules, rule)
-		}
-		if p.Default != "" {
-			g, err := oidc.ParseGrant(p.Default)
-			if err != nil {
-				return nil, bad("provider %q: default: %s", p.Name, app.AsError(err).Advised())
-			}
-			c.Default = &g
+		if c.Rules, c.Default, err = readRules(p.Rules, p.Default); err != nil {
+			return nil, nil, bad("provider %q: %v", p.Name, err)
 		}
 		if p.CAFile != "" {
 			if c.HTTP, err = trusting(beside(filepath.Dir(file), p.CAFile)); err != nil {
-				return nil, bad("provider %q: ca_file: %v", p.Name, err)
+				return nil, nil, bad("provider %q: ca_file: %v", p.Name, err)
 			}
 		}
 		all = append(all, c)
 	}
-	if len(all) == 0 {
-		return nil, bad("at least one provider is required")
+	for _, l := range f.Directories {
+		if seen[l.Name] {
+			return nil, nil, bad("two providers or directories have the name %q", l.Name)
+		}
+		seen[l.Name] = true
+		c, err := l.read(filepath.Dir(file), env)
+		if err != nil {
+			return nil, nil, bad("directory %q: %v", l.Name, err)
+		}
+		directories = append(directories, c)
 	}
-	return all, nil
+	if len(all)+len(directories) == 0 {
+		return nil, nil, bad("at least one provider or directory is required")
+	}
+	return all, directories, nil
+}
+
+// readRules reads the rules of a provider or directory, and what others get.
+func readRules(texts []string, others string) (rules []identity.GrantRule, fallback *identity.Grant, err error) {
+	for _, text := range texts {
+		rule, err := identity.ParseGrantRule(text)
+		if err != nil {
+			return nil, nil, errors.New(app.AsError(err).Advised())
+		}
+		rules = append(rules, rule)
+	}
+	if others == "" {
+		return rules, nil, nil
+	}
+	g, err := identity.ParseGrant(others)
+	if err != nil {
+		return nil, nil, fmt.Errorf("default: %s", app.AsError(err).Advised())
+	}
+	return rules, &g, nil
 }
 
 func beside(dir, file string) string {
@@ -177,11 +200,11 @@ func beside(dir, file string) string {
 	return filepath.Join(dir, file)
 }
 
-// clientSecret reads the secret from where the file says; it's never in the file itself.
-func clientSecret(dir, name, file string, env func(string) (string, bool)) (string, error) {
+// secretOf reads a secret from where the file says; it's never in the file itself.
+func secretOf(setting, dir, name, file string, env func(string) (string, bool)) (string, error) {
 	switch {
 	case name != "" && file != "":
-		return "", errors.New("client_secret_env and client_secret_file can't be combined")
+		return "", fmt.Errorf("%s_env and %s_file can't be combined", setting, setting)
 	case name != "":
 		v, ok := env(name)
 		if !ok || strings.TrimSpace(v) == "" {
@@ -201,8 +224,8 @@ func clientSecret(dir, name, file string, env func(string) (string, bool)) (stri
 	return "", nil
 }
 
-// trusting returns a client that trusts the CAs of a file.
-func trusting(file string) (*http.Client, error) {
+// rootsOf reads the CAs of a file.
+func rootsOf(file string) (*x509.CertPool, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -211,22 +234,37 @@ func trusting(file string) (*http.Client, error) {
 	if !roots.AppendCertsFromPEM(b) {
 		return nil, fmt.Errorf("%s doesn't contain a certificate", file)
 	}
+	return roots, nil
+}
+
+// trusting returns a client that trusts the CAs of a file.
+func trusting(file string) (*http.Client, error) {
+	roots, err := rootsOf(file)
+	if err != nil {
+		return nil, err
+	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
 	t.IdleConnTimeout = 30 * time.Second
 	return &http.Client{Transport: t}, nil
 }
 
-// open opens the identity providers for a portal at an address.
-func (c SignInConfig) open(at string) ([]site.IdentityProvider, error) {
-	var all []site.IdentityProvider
+// open opens the identity providers and directories for a portal at an address.
+func (c SignInConfig) open(at string) (all []site.IdentityProvider, directories []identity.Directory, err error) {
 	for _, p := range c.Providers {
 		p.RedirectURL, p.HomeURL = at+"/signin/"+p.Name+"/callback", at+"/signin"
 		o, err := oidc.New(p)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = append(all, o)
 	}
-	return all, nil
+	for _, l := range c.Directories {
+		d, err := ldap.New(l)
+		if err != nil {
+			return nil, nil, err
+		}
+		directories = append(directories, d)
+	}
+	return all, directories, nil
 }

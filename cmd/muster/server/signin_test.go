@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"muster/app"
 )
@@ -55,24 +56,24 @@ func TestSignInSettings(t *testing.T) {
 		len(c.Providers[0].Rules) != 2 || strings.Join(c.Providers[0].Rules[1].Grant.Groups, " ") != "builders ops" || c.Providers[0].Default.Role != app.RoleViewer {
 		t.Errorf("%+v", c.Providers)
 	}
-	open, err := c.open(c.URL)
+	open, _, err := c.open(c.URL)
 	if err != nil || len(open) != 2 || open[0].Label() != "Acme SSO" || open[1].Label() != "other" {
 		t.Errorf("%v, %v", open, err)
 	}
 
 	for name, spoil := range map[string]func(string) string{
-		"field secret not found":                func(s string) string { return strings.Replace(s, "client_secret_env", "secret", 1) },
-		"environment variable ABSENT isn't set": func(s string) string { return strings.Replace(s, "ACME_SECRET", "ABSENT", 1) },
-		"no such file":                          func(s string) string { return strings.Replace(s, "other.secret", "none", 1) },
-		`two providers have the name "acme"`:    func(s string) string { return strings.Replace(s, "name: other", "name: acme", 1) },
-		`Unknown role "king"`:                   func(s string) string { return strings.Replace(s, "acme:admin", "acme:king", 1) },
-		`Invalid rule "all default:user"`:       func(s string) string { return strings.Replace(s, "all -> default", "all default", 1) },
-		"at least one provider is required":     func(string) string { return "providers: []\n" },
+		"field secret not found":                         func(s string) string { return strings.Replace(s, "client_secret_env", "secret", 1) },
+		"environment variable ABSENT isn't set":          func(s string) string { return strings.Replace(s, "ACME_SECRET", "ABSENT", 1) },
+		"no such file":                                   func(s string) string { return strings.Replace(s, "other.secret", "none", 1) },
+		`two providers have the name "acme"`:             func(s string) string { return strings.Replace(s, "name: other", "name: acme", 1) },
+		`Unknown role "king"`:                            func(s string) string { return strings.Replace(s, "acme:admin", "acme:king", 1) },
+		`Invalid rule "all default:user"`:                func(s string) string { return strings.Replace(s, "all -> default", "all default", 1) },
+		"at least one provider or directory is required": func(string) string { return "providers: []\n" },
 		"client_secret_env and client_secret_file can't": func(s string) string {
 			return strings.Replace(s, "    scopes", "    client_secret_file: x\n    scopes", 1)
 		},
 	} {
-		_, err := readSignIn(write("bad.yaml", spoil(signInYAML)), env)
+		_, _, err := readSignIn(write("bad.yaml", spoil(signInYAML)), env)
 		if app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "bad.yaml") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -82,7 +83,7 @@ func TestSignInSettings(t *testing.T) {
 	}
 	insecure := c
 	insecure.Providers[0].Issuer = "http://sso.acme.example"
-	if _, err := insecure.open(c.URL); app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), "must start with https://") {
+	if _, _, err := insecure.open(c.URL); app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), "must start with https://") {
 		t.Errorf("an issuer without TLS: %v", err)
 	}
 }
@@ -134,8 +135,39 @@ func TestSignInFileInDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err := readSignIn(filepath.Join(dir, "sign-in.yaml"), func(string) (string, bool) { return "", false })
+	all, _, err := readSignIn(filepath.Join(dir, "sign-in.yaml"), func(string) (string, bool) { return "", false })
 	if err != nil || len(all) != 1 || len(all[0].Rules) != 3 || all[0].ClientSecret != "hush" {
 		t.Errorf("%+v, %v", all, err)
+	}
+	_, text, found = strings.Cut(string(page), "```yaml\ndirectories:")
+	text, _, closed = strings.Cut(text, "```")
+	if !found || !closed {
+		t.Fatal("docs/sign-in.md has no YAML with directories")
+	}
+	for name, text := range map[string]string{"sign-in.yaml": "directories:" + text, "corp.secret": "hush\n", "corp-ca.pem": string(ca)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, directories, err := readSignIn(filepath.Join(dir, "sign-in.yaml"), func(string) (string, bool) { return "", false })
+	if err != nil || len(directories) != 1 || len(directories[0].Rules) != 2 || directories[0].BindPassword != "hush" || directories[0].Timeout != 10*time.Second {
+		t.Errorf("%+v, %v", directories, err)
+	}
+	for words, spoil := range map[string][2]string{
+		"start_tls: false is possible only":         {"ldaps://ldap.example.org", "ldap://ldap.example.org\n    start_tls: false"},
+		"bind_password_env and bind_password_file":  {"    bind_password_file:", "    bind_password_env: X\n    bind_password_file:"},
+		"bind_dn and its password require":          {"    bind_password_file: corp.secret", "   "},
+		"the filter must contain {user}":            {"(uid={user})", "(uid=*)"},
+		`timeout: "soon" isn't a duration`:          {"timeout: 10s", "timeout: soon"},
+		`Unknown role "king"`:                       {"acme:admin", "acme:king"},
+		"field bind_password not found":             {"bind_password_file:", "bind_password:"},
+		"two providers or directories have the nam": {"    rules:", "    rules: [a -> acme:user]\n  - name: corp\n    rules:"},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "bad.yaml"), []byte("directories:"+strings.Replace(text, spoil[0], spoil[1], 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := readSignIn(filepath.Join(dir, "bad.yaml"), func(string) (string, bool) { return "x", true }); app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v", words, err)
+		}
 	}
 }

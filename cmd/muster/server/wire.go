@@ -245,14 +245,14 @@ func (s *Server) listen(ctx context.Context) (err error) {
 		return err
 	}
 	at := cmp.Or(s.SignIn.URL, s.URL)
-	elsewhere, err := s.SignIn.open(at)
+	elsewhere, directories, err := s.SignIn.open(at)
 	if err != nil {
 		return err
 	}
 	s.slack = s.Slack.open(faces.Slack(s.Services), at, s.id, s.Log)
 	s.Portal = wiring.Portal(s.Services, portal.Config{Chat: installer(s.slack), Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(),
 		CAFingerprint:   s.Fingerprint,
-		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, APIRate: s.APIRate,
+		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, Directories: directories, APIRate: s.APIRate,
 		Meter: s.metrics, Tracer: s.tracer})
 	mux := http.NewServeMux()
 	s.probe = &Probe{Database: s.Store.Ping, Queue: s.queue.Ping}

@@ -135,6 +135,9 @@ func TemplateDocOf(t *template.Template) *templateDoc {
 	if f := t.Firewall; f != nil {
 		d.Firewall = FirewallDocOf(f)
 	}
+	if l := t.Labels; l != nil {
+		d.Labels = &labelsDoc{Defaults: l.Defaults, Required: l.Required}
+	}
 	d.FallbackHardware = t.FallbackHardware
 	if s := t.PartialResults; s != nil {
 		d.PartialResults = &partialResultsDoc{MinAvailable: nodeShare(s.MinAvailable)}

@@ -149,6 +149,14 @@ func (t *storeTest) load() {
 	if all[0].Used() != 1 || all[0].Tenants[0].Tenant != kit.Tenant {
 		t.Errorf("%+v", all[0])
 	}
+	steps, err := t.Store.ProvisionerSteps(t.Ctx, "p1", 10)
+	t.Must(err)
+	if len(steps) != 1 || steps[0].Worker != name || steps[0].Tenant != kit.Tenant || steps[0].Cluster == "" || steps[0].Operation == 0 || steps[0].Action != app.ActionCreate || !steps[0].StartedAt.Equal(t.Clock.Now()) {
+		t.Errorf("%+v", steps)
+	}
+	if steps, err = t.Store.ProvisionerSteps(t.Ctx, "p", 10); err != nil || steps == nil || len(steps) != 0 {
+		t.Errorf("of another one: %+v, %v", steps, err)
+	}
 	t.Finish(c, false)
 	t.Drain()
 	if l, err = t.Store.Load(t.Ctx); err != nil || len(l.Demands) > 0 {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/fleet"
+	"muster/app/label"
 	"muster/app/store/storetest/kit"
 	"muster/app/template"
 	"muster/app/usage"
@@ -22,22 +24,30 @@ type stood struct {
 	made, gone time.Time // gone may be zero
 }
 
+// byCentre is a grouping by a label.
+const byCentre usage.GroupBy = "label:cost-centre"
+
 // machines makes clusters of three owners and lets their machines come and go at random within 100 days; the clock is at
 // the end.
 func (t *moneyTest) machines(random *rand.Rand) (all []stood) {
 	t.Helper()
 	begin := t.Clock.Now()
 	const days = 100
+	centres := []string{"", "4711", "R+D 7"}
 	for c := range 12 {
 		n := apptest.NewCluster(kit.Tenant, fmt.Sprintf("c%d", c), 4, begin, apptest.Chain(4))
 		n.Cluster.Owner, n.Cluster.Template, n.Cluster.Provider = fmt.Sprintf("u%d", c%3), fmt.Sprintf("t%d", c%2), fmt.Sprintf("p%d", c%4)
+		centre := centres[c%len(centres)]
+		if centre != "" {
+			n.Cluster.Labels = label.Labels{"cost-centre": centre, "team": "web"}
+		}
 		n.Definition.Hardware = map[string]template.Flavor{"small": {CPU: float64(c % 3)}}
 		_, err := t.Store.CreateCluster(t.Ctx, n)
 		t.Must(err)
 		for _, node := range n.Nodes {
 			m := stood{owner: n.Cluster.Owner, price: float64(random.IntN(4)) / 8, cpu: float64(c % 3), keys: map[usage.GroupBy]string{
 				usage.ByNothing: "", usage.ByTenant: kit.Tenant, usage.ByUser: n.Cluster.Owner, usage.ByTemplate: n.Cluster.Template,
-				usage.ByProvider: n.Cluster.Provider, usage.ByHardware: "small", usage.ByCluster: n.Cluster.ID}}
+				usage.ByProvider: n.Cluster.Provider, usage.ByHardware: "small", usage.ByCluster: n.Cluster.ID, byCentre: centre}}
 			m.made = begin.Add(time.Duration(random.Int64N(int64(days * 24 * time.Hour)))).Truncate(time.Microsecond)
 			lived := time.Duration(random.Int64N(int64(time.Duration(1+random.IntN(60)*random.IntN(24)) * time.Hour))).Truncate(time.Microsecond)
 			seen := app.Seen{Kind: fleet.ResourceMachine, ID: "m-" + node.Intent, Price: m.price, CreatedAt: m.made}
@@ -108,8 +118,9 @@ func (t *moneyTest) usage() {
 	a := t.muster(t.Store)
 	now := t.Clock.Now()
 	same := func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }
+	groups := append(slices.Clone(usage.GroupBys), byCentre, byCentre)
 	for range 60 {
-		f := usage.Filter{By: usage.GroupBys[random.IntN(len(usage.GroupBys))], Step: usage.Intervals[random.IntN(len(usage.Intervals))]}
+		f := usage.Filter{By: groups[random.IntN(len(groups))], Step: usage.Intervals[random.IntN(len(usage.Intervals))]}
 		f.To = now.Add(-time.Duration(random.Int64N(int64(60 * 24 * time.Hour)))).Truncate(time.Microsecond)
 		f.From = f.To.Add(-time.Duration(random.Int64N(int64(60 * 24 * time.Hour)))).Truncate(time.Microsecond)
 		if random.IntN(3) == 0 {
@@ -164,7 +175,7 @@ func (t *moneyTest) usage() {
 	}
 	_, err = a.Usage.UsageOfAll(t.Ctx, kit.Boss, usage.Filter{})
 	t.Code(err, app.EForbidden)
-	for _, f := range []usage.Filter{{By: "colour"}, {Step: "year"}, {From: now.Add(time.Hour)}, {From: now.AddDate(-1, 0, 0), Step: usage.IntervalHour},
+	for _, f := range []usage.Filter{{By: "colour"}, {Step: "decade"}, {From: now.Add(time.Hour)}, {From: now.AddDate(-1, 0, 0), Step: usage.IntervalHour},
 		{From: now.AddDate(-11, 0, 0)}, {From: time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)}} {
 		_, err := a.Usage.Usage(t.Ctx, kit.Boss, f)
 		t.Code(err, app.EInvalid)

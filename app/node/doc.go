@@ -1,0 +1,2 @@
+// Package node lists the nodes of all clusters that a person may see.
+package node
