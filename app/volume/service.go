@@ -230,6 +230,9 @@ func CheckUses(ctx context.Context, s interface {
 		if p.Reuses == "" {
 			continue
 		}
+		if _, err := actor.Reach("UseVolume"); err != nil {
+			return nil, err
+		}
 		v, err := s.Volume(ctx, actor.Tenant, p.Reuses)
 		if err != nil {
 			return nil, err

@@ -477,6 +477,7 @@ func allTries() map[string]func(ctx context.Context, a *appall.Services, s *scen
 	maps.Copy(all, healthTries)
 	maps.Copy(all, chatTries)
 	maps.Copy(all, poolTries)
+	maps.Copy(all, volumeTries)
 	maps.Copy(all, buildTries)
 	maps.Copy(all, resourceTries)
 	maps.Copy(all, catalogTries)

@@ -10,7 +10,6 @@ import (
 func Routes(p *Service) []site.Route {
 	return []site.Route{
 		site.Show("/volumes", p.List),
-		site.Show("/volumes/{volume}/delete", p.deleteAsk),
 		site.Submit("/volumes/{volume}/delete", p.delete),
 		site.Submit("/volumes/{volume}/extend", p.extend),
 	}

@@ -12,6 +12,9 @@ import (
 
 // List shows the volumes that someone may see.
 func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if id := r.URL.Query().Get("delete"); id != "" {
+		return p.deleteAsk(w, r, a, id)
+	}
 	return p.show(w, r, a, http.StatusOK, nil)
 }
 
@@ -49,8 +52,8 @@ func (p *Service) extend(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	return nil
 }
 
-func (p *Service) deleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Volumes.Volume(r.Context(), a, chi.URLParam(r, "volume"))
+func (p *Service) deleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor, id string) error {
+	v, err := p.Volumes.Volume(r.Context(), a, id)
 	if err != nil {
 		return err
 	}
