@@ -32,8 +32,9 @@ func onVolumes(ctx context.Context, w *actions, as *execution.Assignment, out fa
 	}
 	v, ok := family.PowerOf[family.Volumes](p)
 	if !ok {
-		return nil, &app.Error{Code: app.EInvalid, Reason: "no_volumes", Message: fmt.Sprintf("Provider %s doesn't make volumes, which the services of node %s need.", as.Provider.Name, as.Node.Name),
-			Hint: "Choose another provider, or services without volumes."}
+		return nil, &app.Error{Code: app.EInvalid, Reason: "no_volumes",
+			Message: fmt.Sprintf("Provider %s doesn't make volumes, which the services of node %s need.", as.Provider.Name, as.Node.Name),
+			Hint:    "Choose another provider, or services without volumes."}
 	}
 	return &volumeWork{w, p, v, as, out, r}, nil
 }
@@ -121,7 +122,8 @@ func (w *volumeWork) findOrCreate(ctx context.Context, want volume.ForStep) (v f
 		return w.oneOf(ctx, want, found)
 	}
 	if want.External != "" || !want.MountedAt.IsZero() {
-		return v, &app.Error{Code: app.EConflict, Reason: "volume_lost", Message: fmt.Sprintf("Volume %s no longer exists at the provider.", cmp.Or(want.External, want.ID)),
+		return v, &app.Error{Code: app.EConflict, Reason: "volume_lost", Message: fmt.Sprintf("Volume %s no longer exists at the provider.",
+			cmp.Or(want.External, want.ID)),
 			Hint: fmt.Sprintf("Restore it there with its tags, or run muster volume forget %s to continue with an empty one. Its data is lost then.", want.ID)}
 	}
 	m, err := w.cloud.Describe(ctx, w.as.Node.MachineID)

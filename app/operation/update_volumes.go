@@ -73,7 +73,8 @@ func volumeFate(choice template.VolumeChoice, names []string) string {
 		verb, cost = "is", "costs"
 	}
 	if choice == template.VolumeKeep {
-		return fmt.Sprintf("%s of removed nodes %s kept for %s, and %s money until then: %s.", humanize.Count(len(names), "volume"), verb, humanize.Duration(volume.KeepFor), cost, what)
+		return fmt.Sprintf("%s of removed nodes %s kept for %s, and %s money until then: %s.", humanize.Count(len(names), "volume"), verb,
+			humanize.Duration(volume.KeepFor), cost, what)
 	}
 	return fmt.Sprintf("%s of removed nodes %s deleted with all data: %s.", humanize.Count(len(names), "volume"), verb, what)
 }

@@ -76,10 +76,13 @@ func (v Volume) Check() error {
 	}
 	tail := strings.TrimPrefix(strings.TrimPrefix(v.Mount, "~"), "/")
 	if !volumeMount.MatchString(v.Mount) || path.Clean("/"+tail) != "/"+tail {
-		return volumeError("mount", fmt.Sprintf("Volume %s can't be mounted on %.60q.", v.Name, v.Mount), "Use a path such as /var/lib/postgresql, without spaces, .. or a slash at the end.")
+		return volumeError("mount", fmt.Sprintf("Volume %s can't be mounted on %.60q.", v.Name, v.Mount),
+			"Use a path such as /var/lib/postgresql, without spaces, .. or a slash at the end.")
 	}
-	if first, _, _ := strings.Cut(tail, "/"); v.Mount[0] == '/' && (slices.Contains(systemMounts, tail) || slices.Contains([]string{"bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "usr"}, first)) {
-		return volumeError("mount", fmt.Sprintf("Volume %s can't be mounted on %s, which the machine itself needs.", v.Name, v.Mount), "Use a folder of the service, such as /var/lib/postgresql or /srv/data.")
+	if first, _, _ := strings.Cut(tail, "/"); v.Mount[0] == '/' && (slices.Contains(systemMounts, tail) || slices.Contains([]string{"bin", "boot", "dev",
+		"etc", "lib", "lib64", "proc", "run", "sbin", "sys", "usr"}, first)) {
+		return volumeError("mount", fmt.Sprintf("Volume %s can't be mounted on %s, which the machine itself needs.", v.Name, v.Mount),
+			"Use a folder of the service, such as /var/lib/postgresql or /srv/data.")
 	}
 	if v.Filesystem != "" && !slices.Contains(Filesystems, v.Filesystem) {
 		return volumeError("filesystem", fmt.Sprintf("Volume %s can't have file system %.40q.", v.Name, v.Filesystem), "Use "+strings.Join(Filesystems, " or ")+".")
@@ -93,7 +96,8 @@ func (v Volume) FS() string { return cmp.Or(v.Filesystem, Filesystems[0]) }
 // CheckVolumes refuses a service's volumes, with the place of the first that is wrong.
 func (s *Service) CheckVolumes() (place int, err error) {
 	if len(s.Volumes) > MaxVolumes {
-		return MaxVolumes, volumeError("volumes", fmt.Sprintf("A service can have at most %d volumes, not %d.", MaxVolumes, len(s.Volumes)), "Put what belongs together on one volume.")
+		return MaxVolumes, volumeError("volumes", fmt.Sprintf("A service can have at most %d volumes, not %d.", MaxVolumes, len(s.Volumes)),
+			"Put what belongs together on one volume.")
 	}
 	names, mounts := map[string]bool{}, map[string]bool{}
 	for i, v := range s.Volumes {
@@ -101,7 +105,8 @@ func (s *Service) CheckVolumes() (place int, err error) {
 			return i, err
 		}
 		if names[v.Name] || mounts[v.Mount] {
-			return i, volumeError("name", fmt.Sprintf("Volume %s has the name or the mount of another volume of the service.", v.Name), "Give each volume its own name and mount.")
+			return i, volumeError("name", fmt.Sprintf("Volume %s has the name or the mount of another volume of the service.", v.Name),
+				"Give each volume its own name and mount.")
 		}
 		names[v.Name], mounts[v.Mount] = true, true
 	}
@@ -132,7 +137,8 @@ func VolumesOf(services map[string]*Service, names []string, config map[string]a
 				return nil, err
 			}
 			if other := mounts[v.Mount]; other != "" {
-				return nil, volumeError("mount", fmt.Sprintf("Services %s and %s on the same node both mount a volume on %s.", other, name, v.Mount), "Change one of the mounts, or keep the services on different nodes with cant_coexist.")
+				return nil, volumeError("mount", fmt.Sprintf("Services %s and %s on the same node both mount a volume on %s.", other, name, v.Mount),
+					"Change one of the mounts, or keep the services on different nodes with cant_coexist.")
 			}
 			mounts[v.Mount] = name
 			list = append(list, NodeVolume{Service: name, Volume: v})
@@ -150,7 +156,8 @@ func (v Volume) with(override any) (Volume, error) {
 	if size, is := o["size_gb"]; is {
 		n, ok := wholeNumber(size)
 		if !ok {
-			return v, volumeError("config.volumes."+v.Name+".size_gb", fmt.Sprintf("The size of volume %s must be a whole number of GB, not %.40q.", v.Name, fmt.Sprint(size)), "Use a number such as 20.")
+			return v, volumeError("config.volumes."+v.Name+".size_gb", fmt.Sprintf("The size of volume %s must be a whole number of GB, not %.40q.", v.Name,
+				fmt.Sprint(size)), "Use a number such as 20.")
 		}
 		v.SizeGB = n
 	}

@@ -90,7 +90,8 @@ func (r *Reconciler) deleteVolumes(ctx context.Context, account string, volumes 
 }
 
 // deleteVolume deletes all that carries the volume's intent, and proves with a list that nothing does any more. One that a machine has stays.
-func (r *Reconciler) deleteVolume(ctx context.Context, cloud family.Provider, disks family.Volumes, account string, v volume.Volume) (proof string, err error) {
+func (r *Reconciler) deleteVolume(ctx context.Context, cloud family.Provider, disks family.Volumes, account string, v volume.Volume) (proof string,
+	err error) {
 	tags := map[string]string{family.TagInstallation: r.Installation, family.TagIntent: v.ID}
 	for look := 1; ; look++ {
 		list, err := disks.ListVolumes(ctx, tags)
@@ -151,9 +152,11 @@ func (p *pass) sortVolumes(ctx context.Context, cloud family.Provider) (orphans 
 			continue
 		}
 		tags := v.Tags
-		orphans = append(orphans, fleet.Orphan{ID: fleet.OrphanID(p.account.Provider, "volume:"+v.ID), Provider: p.account.Provider, Machine: v.ID, Resource: fleet.ResourceVolume,
-			Hostname: v.Name, Zone: v.Zone, Tenant: tags[family.TagTenant], Cluster: tags[family.TagCluster], Node: tags[family.TagNode], Intent: tags[family.TagIntent],
-			Kind: kind, CreatedAt: v.CreatedAt, Price: row.Price})
+		orphans = append(orphans, fleet.Orphan{ID: fleet.OrphanID(p.account.Provider, "volume:"+v.ID), Provider: p.account.Provider, Machine: v.ID,
+			Resource: fleet.ResourceVolume,
+			Hostname: v.Name, Zone: v.Zone, Tenant: tags[family.TagTenant], Cluster: tags[family.TagCluster], Node: tags[family.TagNode],
+			Intent: tags[family.TagIntent],
+			Kind:   kind, CreatedAt: v.CreatedAt, Price: row.Price})
 	}
 	return orphans, nil
 }
@@ -178,6 +181,7 @@ func (p *pass) removeVolume(ctx context.Context, cloud family.Provider, o fleet.
 	}
 	p.account.Deleted++
 	p.account.Orphans--
-	p.Log.Warn("orphaned volume deleted", "provider", o.Provider, "volume", o.Machine, "cluster", o.Cluster, "node", o.Node, "kind", o.Kind, "ordered by", o.Decided)
+	p.Log.Warn("orphaned volume deleted", "provider", o.Provider, "volume", o.Machine, "cluster", o.Cluster, "node", o.Node, "kind", o.Kind,
+		"ordered by", o.Decided)
 	return p.Orphans.OrphanDeleted(ctx, o.ID, time.Now(), "")
 }

@@ -29,7 +29,8 @@ func (s *Store) DueVolumes(ctx context.Context, now time.Time, limit int) (list 
 func (s *Store) ExpireVolume(ctx context.Context, id string, now time.Time) (expired bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		var tenant string
-		err := t.Row(`UPDATE volumes SET state = 'deleting' WHERE id = ? AND state = 'kept' AND expires_at > 0 AND expires_at <= ? RETURNING tenant`, id, db.Micros(now)).Scan(&tenant)
+		err := t.Row(`UPDATE volumes SET state = 'deleting' WHERE id = ? AND state = 'kept' AND expires_at > 0 AND expires_at <= ? RETURNING tenant`, id,
+			db.Micros(now)).Scan(&tenant)
 		if db.IsNoRows(err) {
 			return nil
 		}

@@ -68,7 +68,8 @@ func (s *Store) WantVolumes(ctx context.Context, w volume.Wanted) (list []volume
 
 // want finds or writes down one volume of a node, and counts that the provider is asked for it.
 func want(t *db.Tx, w volume.Wanted, v template.NodeVolume) (f volume.ForStep, err error) {
-	const one = `SELECT ` + columns + `, v.create_attempts, 0 FROM volumes v WHERE v.cluster = ? AND v.node = ? AND v.service = ? AND v.name = ? AND v.deleted_at = 0 AND v.tenant = ?`
+	const one = `SELECT ` + columns + `, v.create_attempts, 0 FROM volumes v WHERE v.cluster = ? AND v.node = ? AND v.service = ? AND v.name = ?
+		AND v.deleted_at = 0 AND v.tenant = ?`
 	f, err = scanForStep(t.Row(one, w.Cluster, w.Node, v.Service, v.Name, w.Tenant))
 	if db.IsNoRows(err) {
 		if err = takeBack(t, w, v); err != nil {
@@ -92,7 +93,8 @@ func want(t *db.Tx, w volume.Wanted, v template.NodeVolume) (f volume.ForStep, e
 // takeBack takes the node's own volume that was kept when the node went, or writes down a new one.
 func takeBack(t *db.Tx, w volume.Wanted, v template.NodeVolume) error {
 	var kept string
-	err := t.Row(`SELECT v.id FROM volumes v WHERE v.kept_cluster = ? AND v.kept_cluster <> '' AND v.tenant = ? AND v.state = 'kept' AND v.node = ? AND v.service = ? AND v.name = ?
+	err := t.Row(`SELECT v.id FROM volumes v WHERE v.kept_cluster = ? AND v.kept_cluster <> '' AND v.tenant = ? AND v.state = 'kept' AND v.node = ?
+		AND v.service = ? AND v.name = ?
 		ORDER BY v.kept_at DESC LIMIT 1`, w.Cluster, w.Tenant, w.Node, v.Service, v.Name).Scan(&kept)
 	if err == nil {
 		_, err = assign(t, w.Now, w.Tenant, kept, Place{Cluster: w.Cluster, Provider: w.Provider, Node: w.Node, Service: v.Service, Name: v.Name, Owner: w.Owner})
@@ -107,7 +109,8 @@ func takeBack(t *db.Tx, w volume.Wanted, v template.NodeVolume) error {
 		choice = template.VolumeDelete
 	}
 	price := w.CostPerGBHour * float64(v.SizeGB)
-	if err := t.Exec(`INSERT INTO volumes (id, tenant, provider, cluster, node, service, name, owner, size_gb, filesystem, mount, state, on_delete, price, created_at)
+	if err := t.Exec(`INSERT INTO volumes (id, tenant, provider, cluster, node, service, name, owner, size_gb, filesystem, mount, state, on_delete,
+		price, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'planned', ?, ?, ?)`,
 		id, w.Tenant, w.Provider, w.Cluster, w.Node, v.Service, v.Name, w.Owner, v.SizeGB, v.FS(), v.Mount, string(choice), price, db.Micros(w.Now)); err != nil {
 		return err
@@ -120,7 +123,8 @@ func takeBack(t *db.Tx, w volume.Wanted, v template.NodeVolume) error {
 func Note(t *db.Tx, at time.Time, tenant, cluster, node string, seen []volume.Seen) error {
 	for _, x := range seen[:min(len(seen), maxSeen)] {
 		var state, known string
-		err := t.Row(`SELECT state, volume FROM volumes WHERE id = ? AND tenant = ? AND cluster = ? AND node = ? AND deleted_at = 0`, x.ID, tenant, cluster, node).Scan(&state, &known)
+		err := t.Row(`SELECT state, volume FROM volumes WHERE id = ? AND tenant = ? AND cluster = ? AND node = ? AND deleted_at = 0`, x.ID, tenant, cluster,
+			node).Scan(&state, &known)
 		if db.IsNoRows(err) {
 			continue // it was given back meanwhile
 		}
@@ -137,8 +141,10 @@ func Note(t *db.Tx, at time.Time, tenant, cluster, node string, seen []volume.Se
 		if x.Mounted {
 			mounted = db.Micros(at)
 		}
-		if err := t.Exec(`UPDATE volumes SET volume = CASE WHEN volume = '' THEN CAST(? AS TEXT) ELSE volume END, zone = CASE WHEN zone = '' THEN CAST(? AS TEXT) ELSE zone END,
-			machine = ?, state = CASE WHEN CAST(? AS TEXT) = '' THEN 'detached' ELSE 'attached' END, size_gb = CASE WHEN CAST(? AS BIGINT) > size_gb THEN CAST(? AS BIGINT) ELSE size_gb END,
+		if err := t.Exec(`UPDATE volumes SET volume = CASE WHEN volume = '' THEN CAST(? AS TEXT) ELSE volume END,
+			zone = CASE WHEN zone = '' THEN CAST(? AS TEXT) ELSE zone END,
+			machine = ?, state = CASE WHEN CAST(? AS TEXT) = '' THEN 'detached' ELSE 'attached' END,
+				size_gb = CASE WHEN CAST(? AS BIGINT) > size_gb THEN CAST(? AS BIGINT) ELSE size_gb END,
 			mounted_at = CASE WHEN mounted_at = 0 THEN CAST(? AS BIGINT) ELSE mounted_at END, error = '' WHERE id = ?`,
 			x.External, x.Zone, x.Machine, x.Machine, x.SizeGB, x.SizeGB, mounted, x.ID); err != nil {
 			return err
@@ -167,7 +173,8 @@ func begin(t *db.Tx, at time.Time, id string) error {
 
 // end ends the line that is open.
 func end(t *db.Tx, at time.Time, id string) error {
-	return t.Exec(`UPDATE resources SET deleted_at = ? WHERE kind = 'volume' AND deleted_at = 0 AND intent = (SELECT v.id || '.' || CAST(v.period AS TEXT) FROM volumes v WHERE v.id = ?)`,
+	return t.Exec(`UPDATE resources SET deleted_at = ? WHERE kind = 'volume' AND deleted_at = 0
+		AND intent = (SELECT v.id || '.' || CAST(v.period AS TEXT) FROM volumes v WHERE v.id = ?)`,
 		db.Micros(at), id)
 }
 
@@ -179,7 +186,8 @@ func gone(t *db.Tx, at time.Time, id, proof string) error {
 	if err := t.Exec(`UPDATE reservations SET ended_at = ? WHERE cluster = ? AND ended_at = 0`, db.Micros(at), id); err != nil {
 		return err
 	}
-	return t.Exec(`UPDATE volumes SET state = 'deleted', machine = '', deleted_at = ?, proof = ?, error = '' WHERE id = ? AND deleted_at = 0`, db.Micros(at), proof, id)
+	return t.Exec(`UPDATE volumes SET state = 'deleted', machine = '', deleted_at = ?, proof = ?, error = '' WHERE id = ? AND deleted_at = 0`,
+		db.Micros(at), proof, id)
 }
 
 // NodeGone decides what happens to the volumes of a node whose machine is proven to be gone. Where the operation makes the machine again, they wait for it;
@@ -229,7 +237,8 @@ func keep(t *db.Tx, at time.Time, id string) error {
 		db.Micros(at), db.Micros(expires), id); err != nil {
 		return err
 	}
-	if err := t.Exec(`UPDATE reservations SET until_at = ?, owner = (SELECT v.owner FROM volumes v WHERE v.id = ?) WHERE cluster = ? AND ended_at = 0`, db.Micros(expires), id, id); err != nil {
+	if err := t.Exec(`UPDATE reservations SET until_at = ?, owner = (SELECT v.owner FROM volumes v WHERE v.id = ?) WHERE cluster = ? AND ended_at = 0`,
+		db.Micros(expires), id, id); err != nil {
 		return err
 	}
 	return begin(t, at, id)
@@ -248,13 +257,16 @@ func assign(t *db.Tx, at time.Time, tenant, id string, to Place) (v volume.Volum
 		return v, db.Wrapped(err)
 	}
 	if v.Provider != to.Provider {
-		return v, &app.Error{Code: app.EInvalid, Reason: "volume", Field: "volumes", Message: fmt.Sprintf("Volume %s is at provider %s, and the cluster at %s.", id, v.Provider, to.Provider),
-			Hint: "Choose that provider for the cluster, or another volume."}
+		return v, &app.Error{Code: app.EInvalid, Reason: "volume", Field: "volumes",
+			Message: fmt.Sprintf("Volume %s is at provider %s, and the cluster at %s.", id, v.Provider, to.Provider),
+			Hint:    "Choose that provider for the cluster, or another volume."}
 	}
-	n, err := t.Count(`UPDATE volumes SET cluster = ?, node = ?, service = ?, name = ?, owner = ?, state = 'detached', on_delete = 'keep', kept_at = 0, expires_at = 0
+	n, err := t.Count(`UPDATE volumes SET cluster = ?, node = ?, service = ?, name = ?, owner = ?, state = 'detached', on_delete = 'keep', kept_at = 0,
+		expires_at = 0
 		WHERE id = ? AND state = 'kept'`, to.Cluster, to.Node, to.Service, to.Name, to.Owner, id)
 	if err == nil && n == 0 {
-		err = &app.Error{Code: app.EConflict, Reason: "volume", Field: "volumes", Message: fmt.Sprintf("Volume %s is %s, so it can't be used.", id, v.State), Hint: "Choose a volume that is kept: run muster volume list."}
+		err = &app.Error{Code: app.EConflict, Reason: "volume", Field: "volumes", Message: fmt.Sprintf("Volume %s is %s, so it can't be used.", id,
+			v.State), Hint: "Choose a volume that is kept: run muster volume list."}
 	}
 	if err != nil {
 		return v, err

@@ -192,9 +192,11 @@ func volumeExtendCommand(c *cli.Context) *cobra.Command {
 
 func volumeDeleteCommand(c *cli.Context) *cobra.Command {
 	var yes bool
-	cmd := &cobra.Command{Use: "delete ID", Aliases: []string{"rm"}, Short: "Delete a kept volume with all data on it", Args: cli.Exactly("ID"), Example: "  muster volume delete vol-abc",
+	cmd := &cobra.Command{Use: "delete ID", Aliases: []string{"rm"}, Short: "Delete a kept volume with all data on it", Args: cli.Exactly("ID"),
+		Example: "  muster volume delete vol-abc",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeVolume(cmd.Context(), c, args[0], yes, "Delete volume %s (%s, %d GB) with all data on it?", func(cl *cli.Client) volumeCall { return cl.Volumes.Delete })
+			return changeVolume(cmd.Context(), c, args[0], yes, "Delete volume %s (%s, %d GB) with all data on it?",
+				func(cl *cli.Client) volumeCall { return cl.Volumes.Delete })
 		}}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
@@ -202,10 +204,12 @@ func volumeDeleteCommand(c *cli.Context) *cobra.Command {
 
 func volumeForgetCommand(c *cli.Context) *cobra.Command {
 	var yes bool
-	cmd := &cobra.Command{Use: "forget ID", Short: "Forget a volume that no longer exists at its provider", Args: cli.Exactly("ID"), Example: "  muster volume forget vol-abc",
-		Long: "Forget a volume that no longer exists at its provider, so that the next repair or resume creates an empty one for its node.",
+	cmd := &cobra.Command{Use: "forget ID", Short: "Forget a volume that no longer exists at its provider", Args: cli.Exactly("ID"),
+		Example: "  muster volume forget vol-abc",
+		Long:    "Forget a volume that no longer exists at its provider, so that the next repair or resume creates an empty one for its node.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeVolume(cmd.Context(), c, args[0], yes, "Forget volume %s (%s, %d GB)? Its node gets an empty one.", func(cl *cli.Client) volumeCall { return cl.Volumes.Forget })
+			return changeVolume(cmd.Context(), c, args[0], yes, "Forget volume %s (%s, %d GB)? Its node gets an empty one.",
+				func(cl *cli.Client) volumeCall { return cl.Volumes.Forget })
 		}}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
