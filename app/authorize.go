@@ -89,11 +89,15 @@ var PermissionTable = map[string]permission{
 	"Watch":                {ScopeRead, All, All, see, see, see, see, proofNever},
 	"ClusterFacts":         {ScopeRead, All, All, see, use, use, use, proofNever},
 	"NodeReports":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Places":               {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewRollBack":      {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewAcceptPartial": {ScopeRead, All, All, see, see, see, see, proofNever},
+	"KeptMachines":         {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewSleep":         {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewWake":          {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Schedule":             {ScopeRead, All, All, see, see, see, see, proofNever},
+	"ClusterIdle":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"IdleWarnings":         {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewClone":         {ScopeRead, All, All, use, use, use, use, proofNever},
 	"ExportCluster":        {ScopeRead, All, All, use, use, use, use, proofNever},
 	"DiffClusters":         {ScopeRead, All, All, use, use, use, use, proofNever},
@@ -128,6 +132,8 @@ var PermissionTable = map[string]permission{
 	"WakeCluster":        {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"CheckHealth":        {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"SetSchedule":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"KeepCluster":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"SetClusterIdle":     {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"CloneCluster":       {ScopeCluster, All, All, use, use, No, use, proofNever},
 
 	// Volumes: of a cluster, and kept ones.
@@ -138,6 +144,11 @@ var PermissionTable = map[string]permission{
 	"ExtendVolume":  {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"ForgetVolume":  {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"UseVolume":     {ScopeCluster, All, All, Own, Own, No, Own, proofNever}, // in a new cluster
+	// Maintenance windows
+	"MaintenanceWindows":    {ScopeRead, All, All, All, All, All, All, proofNever},
+	"SetMaintenanceWindows": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"ClusterMaintenance":    {ScopeRead, All, All, see, see, see, see, proofNever},
+	"SetClusterMaintenance": {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 
 	// ManualSteps of steps that people carry out. Who may answer which is up to the question.
 	"ManualSteps": {ScopeRead, All, All, see, see, see, see, proofNever},
@@ -151,6 +162,7 @@ var PermissionTable = map[string]permission{
 	"Confirm":       {ScopeCluster, All, All, All, All, No, All, proofNever},
 	"Withdraw":      {ScopeCluster, All, All, All, All, No, All, proofNever},
 	"Review":        {ScopeApprove, All, All, All, All, No, No, proofPartly},
+	"RunNow":        {ScopeCluster, All, All, All, All, No, All, proofNever}, // before a maintenance window
 	"BreakGlass":    {ScopeApprove, All, All, All, All, No, No, proofAlways},
 
 	// Policies
@@ -179,6 +191,10 @@ var PermissionTable = map[string]permission{
 	// Who sees the tenant's new clusters
 	"DefaultVisibility":    {ScopeRead, All, All, All, All, All, All, proofNever},
 	"SetDefaultVisibility": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+
+	// What happens to the tenant's clusters that no one uses
+	"IdlePolicy":    {ScopeRead, All, All, All, All, All, All, proofNever},
+	"SetIdlePolicy": {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
 	// The tenant
 	"Queue":        {ScopeRead, All, All, No, No, No, No, proofNever},
@@ -300,6 +316,7 @@ var PermissionTable = map[string]permission{
 	"LeaseLink":       {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Usage":           {ScopeRead, All, All, All, Own, Own, Own, proofNever},
 	"UsageLabels":     {ScopeRead, All, All, All, Own, Own, Own, proofNever},
+	"IdleSavings":     {ScopeRead, All, All, All, Own, Own, Own, proofNever},
 	"UsageOfAll":      {ScopeRead, All, No, No, No, No, No, proofNever},
 	"UsageAhead":      {ScopeRead, All, All, All, Own, Own, Own, proofNever},
 	"UsageAheadOfAll": {ScopeRead, All, No, No, No, No, No, proofNever},
@@ -442,6 +459,9 @@ func (a Actor) MayChange(useCase string, c Cluster) error {
 	if c.Pool > 0 && a.Via != ViaServer {
 		return &Error{Code: EForbidden, Reason: "pool", Message: fmt.Sprintf("%q is a pool machine. Muster manages it.", c.Name),
 			Hint: "Change its pool instead: muster pool."}
+	}
+	if err := c.keptAllows(useCase); err != nil {
+		return err
 	}
 	if err := a.within(useCase, c); err != nil {
 		return err

@@ -41,6 +41,11 @@ type Cluster struct {
 	DeletedAt   time.Time      `json:"deleted_at,omitzero"`
 	// Pool is the number of the pool whose machine it is; 0 for an ordinary cluster. No list shows such a cluster, and no one changes it.
 	Pool int64 `json:"-"`
+	// KeptFrom is the cluster that a failed machine was in which is kept for inspection, KeptNode the node that it was, and KeptReason what failed. Such a
+	// cluster has this machine only, and no one changes it. "" for an ordinary cluster.
+	KeptFrom   string `json:"kept_from,omitempty"`
+	KeptNode   string `json:"kept_node,omitempty"`
+	KeptReason string `json:"kept_reason,omitempty"`
 
 	// Description is for people; Labels are what clusters are found and counted by, and what their machines carry as tags. See app/label.
 	Description string            `json:"description,omitempty"`

@@ -16,7 +16,8 @@ func ClustersCSV(list []ClusterSummary, names bool) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	if names {
-		_ = w.Write([]string{"id", "name", "owner", "template", "provider", "nodes", "services", "status", "cost_per_hour", "created", "lease_end", "deleted", "message", "currency", "description", "labels"})
+		_ = w.Write([]string{"id", "name", "owner", "template", "provider", "nodes", "services", "status", "cost_per_hour", "created", "lease_end", "deleted",
+			"message", "currency", "description", "labels"})
 	}
 	moment := func(t time.Time) string {
 		if t.IsZero() {

@@ -50,6 +50,8 @@ type LogLine struct {
 const (
 	// EventHealth says that a node, or the cluster where none is named, became unhealthy, unreachable or healthy.
 	EventHealth EventKind = "health"
+	// EventIdle says that a cluster is idle, in use again, or kept.
+	EventIdle EventKind = "idle"
 	// NoticeHealth says that a cluster is unhealthy, or well again, or is not repaired by itself.
 	NoticeHealth NoticeKind = "health"
 )

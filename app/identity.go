@@ -97,6 +97,9 @@ const (
 // HealthUser is in whose name Muster repairs by itself.
 const HealthUser = "health"
 
+// IdleUser is in whose name Muster puts idle clusters to sleep, or deletes them.
+const IdleUser = "idle"
+
 // Who deletes without having been asked by a person.
 const (
 	Expirer = "lease"  // clusters whose lease has ended

@@ -10,6 +10,7 @@ type NoticeKind string
 // The kinds of notice.
 const (
 	NoticeLease      NoticeKind = "lease"       // a lease ends soon, has ended, or cannot be ended
+	NoticeIdle       NoticeKind = "idle"        // a cluster is idle, and will sleep or be deleted
 	NoticeApproval   NoticeKind = "approval"    // a request waits for someone, or was decided on
 	NoticeBudget     NoticeKind = "budget"      // a budget or quota is nearly used up
 	NoticeAlarm      NoticeKind = "alarm"       // someone used the emergency override, or what should never happen has happened
@@ -27,10 +28,11 @@ const (
 )
 
 // NoticeKinds are those that hooks can choose from.
-var NoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeBudget, NoticeAlarm, NoticeCluster, NoticeReady, NoticeFailed, NoticeLost, NoticeHealth, NoticeManualStep, NoticePool, NoticeHook, NoticeResource, NoticeAccount}
+var NoticeKinds = []NoticeKind{NoticeLease, NoticeIdle, NoticeApproval, NoticeBudget, NoticeAlarm, NoticeCluster, NoticeReady, NoticeFailed, NoticeLost,
+	NoticeHealth, NoticeManualStep, NoticePool, NoticeHook, NoticeResource, NoticeAccount}
 
 // OwnerNoticeKinds tell the owner of a cluster how it is; where a group owns it, the group is notified, too.
-var OwnerNoticeKinds = []NoticeKind{NoticeLease, NoticeReady, NoticeFailed, NoticeLost, NoticeHealth}
+var OwnerNoticeKinds = []NoticeKind{NoticeLease, NoticeIdle, NoticeReady, NoticeFailed, NoticeLost, NoticeHealth}
 
 // Notice is something that people are notified of, wherever they are: by webhook, later by chat. It is written in the
 // transaction of what it tells, and delivered after, at least once; ID tells two deliveries of the same.

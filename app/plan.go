@@ -15,6 +15,8 @@ const (
 	ActionWake      Action = "wake"      // start it again, and wait until it has an address
 	ActionAttach    Action = "attach"    // bring the volumes of its node, create those that are missing, and mount them
 	ActionDetach    Action = "detach"    // unmount the volumes of its node and take them off
+	// ActionIsolate closes a machine that is kept for inspection to all but SSH, as far as its provider makes firewalls.
+	ActionIsolate Action = "isolate"
 
 	ActionInstall    Action = "install"
 	ActionConfigure  Action = "configure"
@@ -42,7 +44,7 @@ func (a Action) OnMachine() bool {
 }
 
 // MachineActions are those that are about a machine, and no service on it.
-var MachineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete, ActionSleep, ActionWake, ActionAttach, ActionDetach}
+var MachineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete, ActionSleep, ActionWake, ActionAttach, ActionDetach, ActionIsolate}
 
 // AsksProvider reports whether a step speaks to the provider.
 func (a Action) AsksProvider() bool { return a.OnMachine() && a != ActionBootstrap }

@@ -12,6 +12,7 @@ type SubjectKind string
 const (
 	SubjectCluster        SubjectKind = "cluster"
 	SubjectClusters       SubjectKind = "clusters"        // the list of a tenant's
+	SubjectKeep           SubjectKind = "keep"            // an idle cluster
 	SubjectLeaseExtension SubjectKind = "lease_extension" // of a cluster, signed
 	SubjectManualSteps    SubjectKind = "questions"       // of a cluster
 	SubjectRequest        SubjectKind = "request"

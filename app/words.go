@@ -30,7 +30,7 @@ func (c Cluster) LeaseEnd(now time.Time) string {
 
 // StatusWord is the state in one word. A pending cluster shows what is being done to it.
 func (c Cluster) StatusWord(op *Operation) string {
-	if c.Status == ClusterPending && op != nil {
+	if c.Status == ClusterPending && op != nil && (c.KeptFrom == "" || op.Kind != OperationCreate) {
 		switch {
 		case op.Status == OperationCancelling:
 			return "stopping"
@@ -38,6 +38,9 @@ func (c Cluster) StatusWord(op *Operation) string {
 			return "paused"
 		}
 		return op.Kind.Doing()
+	}
+	if c.KeptFrom != "" && (c.Status == ClusterActive || c.Status == ClusterPending) {
+		return "kept"
 	}
 	return string(c.Status)
 }

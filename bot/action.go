@@ -23,7 +23,7 @@ type action struct {
 	Request   int64             `json:"request,omitempty"`
 	Reason    string            `json:"reason,omitempty"`
 	Hash      string            `json:"hash,omitempty"` // of the plan that was shown
-	By        int64             `json:"by,omitempty"`   // seconds by which a lease is extended
+	By        int64             `json:"by,omitempty"`   // seconds by which a lease is extended, or for which a cluster is kept
 	End       int64             `json:"end,omitempty"`  // when the lease was shown to expire, in seconds since 1970
 	Template  string            `json:"template,omitempty"`
 	// Beside sends the result beside the message with the button; see Answer.Beside.
@@ -46,6 +46,7 @@ const (
 	doCreate      = "create"
 	doLink        = "link"
 	doLease       = "lease"
+	doKeep        = "keep"
 	doAnswer      = "answer"
 	doManualSteps = "questions"
 	doConfirm     = "confirm"  // take an offer

@@ -41,6 +41,9 @@ func isReview(do string) bool {
 func (v voice) approvalCard(q cluster.Request, url string) Answer {
 	a := Answer{Title: fmt.Sprintf("Request %d is %s: %s", q.ID, q.Status, q.Title()), Links: []Link{{"View request", url}}}
 	a.Lines = append(v.terms(q), v.planLines(q)...)
+	for _, c := range q.Decision.Changes {
+		a.Lines = append(a.Lines, c.Sentence())
+	}
 	var why []string
 	for _, n := range q.Approvals {
 		if n.Reason != "" && !slices.Contains(why, n.Reason) {
@@ -57,6 +60,8 @@ func (v voice) approvalCard(q cluster.Request, url string) Answer {
 	switch {
 	case q.Status == cluster.RequestOffered && q.Offer != nil:
 		a.Lines = append(a.Lines, v.offerLine(q), "Waiting for "+q.Requester+" to accept or decline the offer.")
+	case q.Status == cluster.RequestScheduled:
+		a.Lines = append(a.Lines, windowLine(q))
 	case !q.Status.Open() && q.Message != "":
 		a.Lines = append(a.Lines, q.Message)
 	}
@@ -166,6 +171,8 @@ func (rs requests) reviewAsk(ctx context.Context, r request, d action) (Answer, 
 	switch {
 	case q.Status == cluster.RequestOffered:
 		return beside("Waiting for " + q.Requester + " to accept or decline an offer."), nil
+	case q.Status == cluster.RequestScheduled:
+		return beside(windowLine(q)), nil
 	case q.Status != cluster.RequestWaiting:
 		return beside(fmt.Sprintf("Request %d is already %s.", q.ID, q.Status)), nil
 	case q.Requester == r.actor.Name():

@@ -47,7 +47,7 @@ func New(c Config) *Bot {
 		requests:  requests{requests: c.Requests, clusters: c.Clusters},
 		questions: questions{questions: c.ManualSteps},
 		homes:     homes{homes: c.Homes, questions: c.ManualSteps, requests: c.Requests, clusters: c.Clusters},
-		notices:   notices{leases: c.Leases, requests: c.Requests},
+		notices:   notices{leases: c.Leases, idle: c.Idle, requests: c.Requests},
 	}
 	if b.log == nil {
 		b.log = slog.Default()

@@ -28,6 +28,7 @@ type actionFunc func(ctx context.Context, r request, d action) (Answer, error)
 func (b *Bot) join(u UseCases) ([]command, map[string]actionFunc) {
 	catalogs, updates := catalogs{u.Catalogs}, updates{u.Clusters, u.Updates}
 	operations, leases, plans := operations{u.Operations, u.RollBacks}, leases{u.Leases}, plans{u.Clusters, u.Activity, b.creates}
+	idles := idles{u.Idle}
 	return []command{
 			{"help", "[COMMAND]", "show help for all commands, or one", "Getting started", true, b.help},
 			{"link", "", "link your Muster account", "Getting started", true, b.accounts.link},
@@ -38,6 +39,7 @@ func (b *Bot) join(u UseCases) ([]command, map[string]actionFunc) {
 			{"plan", "NAME, or [NAME] TEMPLATE [NODES] [8h]", "show the plan of the current operation, or preview a new cluster", "Clusters", false, plans.show},
 			{"logs", "NAME [STEP or NODE]", "show the end of a cluster's log", "Clusters", false, b.clusters.logs},
 			{"extend", "NAME [4h]", "extend a cluster's lease", "Clusters", false, leases.move},
+			{"keep", "NAME [2h]", "keep an idle cluster running, or show its use", "Clusters", false, idles.keep},
 			{"resize", "NAME NODES", "change the number of nodes", "Changing clusters", false, updates.resize},
 			{"grow", "NAME [NODES]", "add nodes (default: 1)", "Changing clusters", false, updates.grow},
 			{"shrink", "NAME [NODES]", "remove nodes (default: 1)", "Changing clusters", false, updates.shrink},
@@ -71,6 +73,7 @@ func (b *Bot) join(u UseCases) ([]command, map[string]actionFunc) {
 			doWithdraw:      b.requests.withdraw,
 			doExtend:        leases.extend,
 			doLease:         leases.show,
+			doKeep:          idles.more,
 			doAnswer:        b.questions.ask,
 			doManualSteps:   b.questions.ofCluster,
 			doCreate:        b.creates.open,
@@ -86,6 +89,7 @@ var examples = map[string][]string{
 	"plan":    {"plan shop", "plan web 3"},
 	"logs":    {"logs shop", "logs shop n1"},
 	"extend":  {"extend shop 4h"},
+	"keep":    {"keep shop 2h"},
 	"resize":  {"resize shop 5"},
 	"grow":    {"grow shop", "grow shop 2"},
 	"shrink":  {"shrink shop"},

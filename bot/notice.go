@@ -10,6 +10,7 @@ import (
 // notices sends notifications as direct messages.
 type notices struct {
 	leases   Leases
+	idle     Idle
 	requests Requests
 }
 
@@ -32,6 +33,12 @@ func (ns notices) message(ctx context.Context, r request, n app.Notice) Answer {
 		if len(a.Buttons) == 0 && o.Offer.Refusal != "" {
 			a.Lines = append(a.Lines, o.Offer.Refusal)
 		}
+	case n.Kind == app.NoticeIdle && n.Act.Kind == app.SubjectKeep:
+		v, err := ns.idle.ClusterIdle(ctx, r.actor, n.Cluster)
+		if err != nil {
+			break // it can be kept in the portal
+		}
+		a.Buttons = r.keepButtons(v, false)
 	case n.Kind == app.NoticeApproval && n.ActionName != "" && n.Request > 0:
 		q, err := ns.requests.Request(ctx, r.actor, n.Request)
 		if err != nil {

@@ -24,13 +24,16 @@ func (op operations) resume(ctx context.Context, r request, d action) (Answer, e
 
 // rollBackAsk previews a rollback.
 func (op operations) rollBackAsk(ctx context.Context, r request, d action) (Answer, error) {
-	p, err := op.rollBacks.PreviewRollBack(ctx, r.actor, d.Cluster, d.Operation)
+	p, err := op.rollBacks.PreviewRollBack(ctx, r.actor, d.Cluster, d.Operation, "")
 	if err != nil {
 		return Answer{}, err
 	}
 	a := Answer{Title: "Roll back " + p.Operation.Kind.The() + "?", Links: []Link{{"View cluster", r.Page(app.ClusterSubject(d.Cluster))}}}
 	if len(p.Deletes) > 0 {
 		a.Lines = append(a.Lines, humanize.Count(len(p.Deletes), "machine")+" will be deleted with all data: "+cluster.NodesInWords(p.Deletes)+".")
+	}
+	if words := p.Kept.Words(); words != "" {
+		a.Lines = append(a.Lines, words)
 	}
 	if p.Unchanged > 0 {
 		a.Lines = append(a.Lines, humanize.Count(p.Unchanged, "other node")+" won't change.")
@@ -47,7 +50,7 @@ func (op operations) rollBackAsk(ctx context.Context, r request, d action) (Answ
 }
 
 func (op operations) rollBack(ctx context.Context, r request, d action) (Answer, error) {
-	v, err := op.rollBacks.RollBack(ctx, r.actor, d.Cluster, d.Operation, d.Hash)
+	v, err := op.rollBacks.RollBack(ctx, r.actor, d.Cluster, d.Operation, d.Hash, "")
 	if err != nil {
 		return Answer{}, err
 	}

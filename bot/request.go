@@ -23,7 +23,11 @@ type requests struct {
 
 // asked is the answer for a request waiting for approval.
 func (r reader) asked(q cluster.Request) Answer {
-	return Answer{Title: fmt.Sprintf("Request %d is waiting for approval", q.ID), Lines: r.terms(q), Pending: []Pending{{q.Tenant, q.ID}},
+	title, lines := fmt.Sprintf("Request %d is waiting for approval", q.ID), r.terms(q)
+	if q.Status == cluster.RequestScheduled {
+		title, lines = fmt.Sprintf("Request %d is waiting for the maintenance window", q.ID), append(lines, windowLine(q))
+	}
+	return Answer{Title: title, Lines: lines, Pending: []Pending{{q.Tenant, q.ID}},
 		Links: []Link{{"View request", r.Page(app.RequestSubject(q.ID))}}}
 }
 
@@ -94,6 +98,8 @@ func (r reader) stateLines(q cluster.Request, reader app.Actor) (lines []string)
 			lines = append(lines, "Waiting for "+q.Requester+" to accept or decline the offer.")
 		}
 		return lines
+	case q.Status == cluster.RequestScheduled:
+		return []string{windowLine(q)}
 	case q.Status != cluster.RequestWaiting:
 		return []string{fmt.Sprintf("Request %d is already %s.", q.ID, q.Status)}
 	}
@@ -109,6 +115,11 @@ func (r reader) stateLines(q cluster.Request, reader app.Actor) (lines []string)
 		lines = append(lines, "High risk: approve it in the portal, where you must re-authenticate.")
 	}
 	return lines
+}
+
+// windowLine says which maintenance window a request waits for.
+func windowLine(q cluster.Request) string {
+	return strings.TrimSpace("Waits for the maintenance window: " + q.Window.Text() + ". " + q.Message)
 }
 
 // offerLine sums up an approver's offer.

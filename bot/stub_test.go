@@ -12,6 +12,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/idle"
 	"muster/app/layout"
 	"muster/app/operation"
 	"muster/app/policy"
@@ -77,16 +78,24 @@ func (s *stub) LeaseOutlook(context.Context, app.Actor, string) (operation.Lease
 	return s.outlook, s.refuse
 }
 
+func (s *stub) ClusterIdle(_ context.Context, _ app.Actor, id string) (idle.View, error) {
+	return idle.View{Cluster: id, Name: id, State: "warned", Policy: &idle.PolicyView{}, MayKeep: true, KeepSeconds: 7200, Reasons: []string{}, ActAt: time.Unix(3600, 0)}, nil
+}
+
+func (s *stub) KeepCluster(_ context.Context, _ app.Actor, id string, by time.Duration) (idle.View, error) {
+	return idle.View{Cluster: id, Name: id, State: "in_use", MayKeep: true, KeepSeconds: 7200, Reasons: []string{}, KeptBy: "ada", KeptUntil: time.Unix(3600, 0).Add(by)}, nil
+}
+
 func (s *stub) ResumeOperation(_ context.Context, _ app.Actor, _ string, op int64) (cluster.View, error) {
 	s.resumed = append(s.resumed, op)
 	return view("shop"), s.refuse
 }
 
-func (s *stub) PreviewRollBack(_ context.Context, _ app.Actor, _ string, op int64) (operation.RollBackPreview, error) {
+func (s *stub) PreviewRollBack(_ context.Context, _ app.Actor, _ string, op int64, _ template.KeepTime) (operation.RollBackPreview, error) {
 	return operation.RollBackPreview{Operation: app.Operation{ID: op, Kind: app.OperationCreate}, PlanHash: "undo", Deletes: []string{"n1", "n2"}, DeletesCluster: true}, s.refuse
 }
 
-func (s *stub) RollBack(_ context.Context, _ app.Actor, _ string, _ int64, hash string) (cluster.View, error) {
+func (s *stub) RollBack(_ context.Context, _ app.Actor, _ string, _ int64, hash string, _ template.KeepTime) (cluster.View, error) {
 	s.undone = append(s.undone, hash)
 	return view("shop"), s.refuse
 }
@@ -139,6 +148,7 @@ type unasked struct {
 	Operations
 	RollBacks
 	Leases
+	Idle
 	Requests
 	ManualSteps
 	Queues

@@ -139,6 +139,8 @@ func (am updates) ask(ctx context.Context, r request, cluster string, m appclust
 		return a, nil
 	} else if d != nil && d.Outcome == policy.OutcomeApprove {
 		name = "Request approval"
+	} else if p.Window != nil && p.Window.Waits {
+		name = "Schedule changes"
 	}
 	harm := slices.ContainsFunc(p.Nodes, func(n appcluster.UpdatedNode) bool {
 		return n.Change == plan.NodeGone || n.Change == plan.NodeReplaced || len(n.Removed) > 0

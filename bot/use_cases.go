@@ -10,6 +10,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/idle"
 	"muster/app/operation"
 	"muster/app/policy"
 	"muster/app/template"
@@ -28,6 +29,7 @@ type UseCases struct {
 	Operations  Operations
 	RollBacks   RollBacks
 	Leases      Leases
+	Idle        Idle
 	Requests    Requests
 	ManualSteps ManualSteps
 	Queues      Queues
@@ -89,13 +91,18 @@ type (
 	}
 	// RollBacks rolls back failed operations.
 	RollBacks interface {
-		PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (operation.RollBackPreview, error)
-		RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (cluster.View, error)
+		PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64, keep template.KeepTime) (operation.RollBackPreview, error)
+		RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, keep template.KeepTime) (cluster.View, error)
 	}
 	// Leases shows and extends leases.
 	Leases interface {
 		LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (operation.LeaseOutlook, error)
 		ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (operation.LeaseOutlook, error)
+	}
+	// Idle shows how clusters are used, and keeps them.
+	Idle interface {
+		ClusterIdle(ctx context.Context, a app.Actor, cluster string) (idle.View, error)
+		KeepCluster(ctx context.Context, a app.Actor, cluster string, by time.Duration) (idle.View, error)
 	}
 	// Requests shows and decides requests.
 	Requests interface {

@@ -16,11 +16,12 @@ var plainWords = strings.Fields(`
 	accept add answer apply approve backfill cancel certify change check clone compare complete confirm create delete deny drain end explain export extend forget get grow
 	import install leave lint list login logout migrate pause preview pull push recall rekey remove rename repair replay resend reset resize restart restore resume
 	retry revert revoke roll rotate save serve set share shorten show shrink sleep solve stage start stop sync transfer try types unshare up upgrade use verify
-	wait wake why withdraw
+	wait wake why withdraw run now
 	answers approvals back backup between break cert certificate changes checks code config configuration completion content database defaults deliveries demo
 	device diff doctor email end events family families files glass history inventory key left list logs man mode offers password partial profile provision quota
 	queue queues ready remaining reviews rules schedule schema second factor server settings sharing size slack spec ssh status steps template test time token top
 	offer usage version versions visibility workspaces zone require orphans muster compare down help hook types waiting facts fact health lease
+	idle keep savings
 `)
 
 // oldTerms were words of Muster's own; what each is called now is beside it.

@@ -33,7 +33,7 @@ var oversized = map[string]int{}
 const usualToday = 40
 
 // longLines is how many lines are longer than maxColumns.
-const longLines = 1387
+const longLines = 1358
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {

@@ -365,11 +365,11 @@ func TestPartialResultIsRolledBack(t *testing.T) {
 			if v.Operations[0].Kind != app.OperationAcceptPartial || v.Operations[0].Status != app.OperationFailed {
 				t.Fatalf("the accepted partial result is %+v", v.Operations[0])
 			}
-			p, err := e.app.Operation.RollBacks.PreviewRollBack(t.Context(), e.admin, v.ID, 0)
+			p, err := e.app.Operation.RollBacks.PreviewRollBack(t.Context(), e.admin, v.ID, 0, "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, v.ID, 0, p.PlanHash); err != nil {
+			if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, v.ID, 0, p.PlanHash, ""); err != nil {
 				t.Fatal(err)
 			}
 			v = e.await(v.ID)

@@ -18,7 +18,7 @@ func TestAdviceCanBeFollowed(t *testing.T) {
 			return e.app.Operation.Controls.ResumeOperation(e.ctx, e.admin, id, 0)
 		},
 		"roll back": func(e *engine, id string) (any, error) {
-			return e.app.Operation.RollBacks.RollBack(e.ctx, e.admin, id, 0, "")
+			return e.app.Operation.RollBacks.RollBack(e.ctx, e.admin, id, 0, "", "")
 		},
 		"delete": func(e *engine, id string) (any, error) {
 			return e.app.Cluster.Deletes.DeleteCluster(e.ctx, e.admin, id)

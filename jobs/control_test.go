@@ -260,14 +260,14 @@ func TestRollbackDeletesMachinesOfLostCreates(t *testing.T) {
 			t.Errorf("the person doesn't see what to decide: %q", s.Error)
 		}
 	}
-	p, err := e.app.Operation.RollBacks.PreviewRollBack(t.Context(), e.admin, id, 0)
+	p, err := e.app.Operation.RollBacks.PreviewRollBack(t.Context(), e.admin, id, 0, "")
 	if err != nil || strings.Join(p.Deletes, " ") != "n1 n2" || !p.DeletesCluster {
 		t.Fatalf("the preview: %+v, %v", p, err)
 	}
-	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, id, 0, strings.Repeat("0", 64)); app.AsError(err).Reason != "plan_changed" {
+	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, id, 0, strings.Repeat("0", 64), ""); app.AsError(err).Reason != "plan_changed" {
 		t.Errorf("another plan than was shown: %v", err)
 	}
-	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, id, 0, p.PlanHash); err != nil {
+	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, id, 0, p.PlanHash, ""); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(id), app.ClusterDeleted)

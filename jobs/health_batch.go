@@ -11,6 +11,7 @@ import (
 	"muster/app/execution"
 	"muster/app/family"
 	"muster/app/health"
+	"muster/app/idle"
 	"muster/app/observe"
 	"muster/jobs/coordinator"
 	"muster/jobs/internal/loop"
@@ -102,7 +103,7 @@ func (w *Worker) round(keeper execution.CheckBatchSource, r *execution.CheckBatc
 
 // checkAll looks at the nodes of a check batch, a few at a time.
 func (w *Worker) checkAll(ctx context.Context, r *execution.CheckBatch, looks chan struct{}) execution.CheckBatchReport {
-	report := execution.CheckBatchReport{Cluster: r.Cluster, Round: r.Round}
+	report := execution.CheckBatchReport{Cluster: r.Cluster, Round: r.Round, UseMeasured: r.Idle != nil}
 	hide := redact.New(r.Secrets)
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -121,12 +122,16 @@ func (w *Worker) checkAll(ctx context.Context, r *execution.CheckBatch, looks ch
 		all.Go(func() {
 			defer func() { <-looks }()
 			var f health.NodeFinding
+			var use idle.NodeFinding
 			var looked bool
-			if err := loop.Safely(func() error { f, looked = w.checkNodeHealth(ctx, r, n, hide); return nil }); err != nil {
+			if err := loop.Safely(func() error { f, use, looked = w.checkNodeHealth(ctx, r, n, hide); return nil }); err != nil {
 				w.Log.Error("could not check a node", "cluster", r.Cluster, "node", n.Node.Name, "error", err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
+			if looked && len(use.Reasons) > 0 {
+				report.InUse = append(report.InUse, use)
+			}
 			switch {
 			case !looked:
 				report.Left = append(report.Left, n.Node.Name)
@@ -137,12 +142,13 @@ func (w *Worker) checkAll(ctx context.Context, r *execution.CheckBatch, looks ch
 	}
 	all.Wait()
 	slices.SortFunc(report.Findings, func(a, b health.NodeFinding) int { return app.NodeNumber(a.Node) - app.NodeNumber(b.Node) })
+	slices.SortFunc(report.InUse, func(a, b idle.NodeFinding) int { return app.NodeNumber(a.Node) - app.NodeNumber(b.Node) })
 	return report
 }
 
 // checkNodeHealth gets in and carries out the node's checks in one command. looked is false where the check batch's time was over.
 func (w *Worker) checkNodeHealth(ctx context.Context, r *execution.CheckBatch, n execution.CheckBatchNode,
-	hide *redact.Redactor) (f health.NodeFinding, looked bool) {
+	hide *redact.Redactor) (f health.NodeFinding, use idle.NodeFinding, looked bool) {
 	f = health.NodeFinding{Node: n.Node.Name, Wrong: map[string]string{}}
 	var checks []nodeCheck
 	for _, c := range n.Checks {
@@ -157,20 +163,30 @@ func (w *Worker) checkNodeHealth(ctx context.Context, r *execution.CheckBatch, n
 	cancel()
 	if err == nil {
 		var found map[string]string
-		found, err = look(ctx, sh, family.NodeContext{Tenant: r.Tenant, Cluster: r.Cluster, Node: n.Node.Name, Hostname: n.Node.Hostname},
-			n.Node.Address(app.AddressBind), checks)
+		var probe *useProbe
+		if r.Idle != nil {
+			probe = &useProbe{conditions: *r.Idle, services: n.Node.Services}
+		}
+		found, err = lookAlso(ctx, sh, family.NodeContext{Tenant: r.Tenant, Cluster: r.Cluster, Node: n.Node.Name, Hostname: n.Node.Hostname},
+			n.Node.Address(app.AddressBind), checks, probe)
+		if probe != nil && err == nil {
+			use = idle.NodeFinding{Node: n.Node.Name, Reasons: probe.reading.Reasons(*r.Idle)}
+		}
 		release(app.CodeOf(err) != app.ETransient)
 		maps.DeleteFunc(found, func(_, wrong string) bool { return wrong == "" })
 		maps.Copy(f.Wrong, found)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return f, false
+			return f, use, false
 		}
-		return health.NodeFinding{Node: n.Node.Name, Unreachable: hide.Hide(app.AsError(err).ForPeople(), 0)}, true
+		return health.NodeFinding{Node: n.Node.Name, Unreachable: hide.Hide(app.AsError(err).ForPeople(), 0)}, use, true
 	}
 	for s, wrong := range f.Wrong {
 		f.Wrong[s] = hide.Hide(wrong, 0)
 	}
-	return f, true
+	for i, reason := range use.Reasons {
+		use.Reasons[i] = hide.Hide(reason, 0)
+	}
+	return f, use, true
 }

@@ -11,6 +11,7 @@ import (
 	"muster/app"
 	"muster/app/family"
 	"muster/app/humanize"
+	"muster/app/idle"
 	"muster/app/template"
 )
 
@@ -20,7 +21,25 @@ const healthSlack = 10 * time.Second
 // look carries out checks on a node, all in one command and at the same time, and returns what is wrong by service: "" where
 // nothing is. The error is for when the node could not be asked. All of it ends within the longest time limit and some slack.
 func look(ctx context.Context, sh family.Shell, n family.NodeContext, address string, checks []nodeCheck) (map[string]string, error) {
-	longest := time.Duration(0)
+	return lookAlso(ctx, sh, n, address, checks, nil)
+}
+
+// useProbe is what a node is asked about its use beside its checks, and what it answers.
+type useProbe struct {
+	conditions template.IdleConditions
+	services   []string
+	reading    idle.Reading
+}
+
+// lookAlso asks about the node's use in the same command; nil: it doesn't.
+func lookAlso(ctx context.Context, sh family.Shell, n family.NodeContext, address string, checks []nodeCheck, use *useProbe) (map[string]string, error) {
+	longest, before := time.Duration(0), ""
+	if use != nil {
+		before = idleScript(use.conditions, use.services)
+		if use.conditions.Script != "" {
+			longest = template.IdleScriptTime
+		}
+	}
 	for _, c := range checks {
 		longest = max(longest, c.check.TimeoutOr5s())
 	}
@@ -31,6 +50,13 @@ func look(ctx context.Context, sh family.Shell, n family.NodeContext, address st
 	var mu sync.Mutex
 	hear := func(s app.Stream, line string) {
 		rest, mine := strings.CutPrefix(line, mark+" ")
+		if about, is := strings.CutPrefix(rest, idleAnswer+" "); mine && is && use != nil && s == family.StreamOut {
+			about, rest, _ := strings.Cut(about, " ")
+			mu.Lock()
+			use.reading.Line(about, rest)
+			mu.Unlock()
+			return
+		}
 		number, rest, _ := strings.Cut(rest, " ")
 		exit, said, _ := strings.Cut(rest, " ")
 		i, err := strconv.Atoi(number)
@@ -42,7 +68,7 @@ func look(ctx context.Context, sh family.Shell, n family.NodeContext, address st
 		defer mu.Unlock()
 		found[checks[i].service] = humanize.CutText(judgeCheck(checks[i].check, code, said), template.MaxHealthReason)
 	}
-	script := healthScript(n, address, mark, checks)
+	script := healthScript(n, address, mark, before, checks)
 	run := func(sudo bool) (int, error) {
 		return sh.Run(ctx, family.Command{Line: `eval "$(cat)"`, Stdin: strings.NewReader(script), Sudo: sudo}, hear)
 	}

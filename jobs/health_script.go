@@ -54,14 +54,15 @@ type nodeCheck struct {
 	check   *template.HealthCheck // expanded
 }
 
-// healthScript writes what a node is to carry out. The mark opens the lines of the answer. Nothing of it is on a command line
+// healthScript writes what a node is to carry out, after what else it is asked. The mark opens the lines of the answer. Nothing of it is on a command line
 // but what a TCP or HTTP check names.
-func healthScript(n family.NodeContext, address, mark string, checks []nodeCheck) string {
+func healthScript(n family.NodeContext, address, mark, before string, checks []nodeCheck) string {
 	var b strings.Builder
 	b.WriteString(healthPrologue)
 	fmt.Fprintf(&b, "muster_mark=%s MUSTER_TENANT=%s MUSTER_CLUSTER=%s MUSTER_NODE=%s MUSTER_HOSTNAME=%s\n", mark,
 		humanize.ShellQuote(n.Tenant), humanize.ShellQuote(n.Cluster), humanize.ShellQuote(n.Node), humanize.ShellQuote(n.Hostname))
 	b.WriteString("export MUSTER_TENANT MUSTER_CLUSTER MUSTER_NODE MUSTER_HOSTNAME\n")
+	b.WriteString(before)
 	for i, c := range checks {
 		seconds := strconv.Itoa(max(int((c.check.TimeoutOr5s()+time.Second-1)/time.Second), 1))
 		fmt.Fprintf(&b, "( MUSTER_SERVICE=%[1]s MUSTER_STATE=$muster_root/%[1]s; export MUSTER_SERVICE MUSTER_STATE\n", humanize.ShellQuote(c.service))

@@ -103,7 +103,7 @@ func TestScriptOfAHookFails(t *testing.T) {
 	if n := e.effects(); len(n) != 1 || n[0] != "" {
 		t.Errorf("services were set up all the same: %v", n)
 	}
-	if _, err := e.app.Operation.RollBacks.RollBack(e.ctx, e.admin, v.ID, 0, ""); err != nil {
+	if _, err := e.app.Operation.RollBacks.RollBack(e.ctx, e.admin, v.ID, 0, "", ""); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterDeleted)

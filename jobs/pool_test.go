@@ -292,7 +292,7 @@ func TestCancelledCreateDeletesPoolMachines(t *testing.T) {
 	p.cloud.Order(fake.Describe, fake.Outcome{Err: &app.Error{Code: app.EInvalid, Message: "broken"}, Times: 2}) // confirm fails
 	c := p.await(p.create(2).ID)
 	p.want(c, app.ClusterFailed)
-	if _, err := p.app.Operation.RollBacks.RollBack(p.ctx, p.admin, c.ID, 0, ""); err != nil {
+	if _, err := p.app.Operation.RollBacks.RollBack(p.ctx, p.admin, c.ID, 0, "", ""); err != nil {
 		t.Fatal(err)
 	}
 	p.want(p.await(c.ID), app.ClusterDeleted)

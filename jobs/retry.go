@@ -50,6 +50,7 @@ var policy = []rule{
 	{code: app.ETransient, verdict: again, tries: 5, first: time.Second},
 	{code: app.ETransient, reason: reasonStopped, verdict: again, free: true},
 	{code: app.ETransient, reason: reasonReplaced, verdict: again, tries: 2 * maxMachines, first: time.Second}, // how many machines there may be, the step counts
+	{code: app.ETransient, reason: execution.ReasonKept, verdict: again, tries: 2 * maxMachines, first: time.Second},
 	{code: app.ETransient, reason: remote.ReasonOccupied, verdict: again, first: time.Second, free: true},
 	{code: app.ETimeout, verdict: again, tries: 5, first: time.Second},
 	{code: app.ETimeout, reason: reasonTimeLimit, verdict: again, tries: 3, first: 2 * time.Second,

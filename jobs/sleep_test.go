@@ -203,7 +203,7 @@ func TestFailedWakeIsResumedOrRolledBack(t *testing.T) {
 	if _, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, ""); app.CodeOf(err) != app.EConflict {
 		t.Errorf("a failed cluster is put to sleep: %v", err)
 	}
-	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, v.ID, 0, ""); err != nil {
+	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, v.ID, 0, "", ""); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterAsleep)
@@ -223,7 +223,7 @@ func TestFailedSleepIsRolledBack(t *testing.T) {
 	}
 	e.want(e.await(v.ID), app.ClusterFailed)
 	began := len(e.effects())
-	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, v.ID, 0, ""); err != nil {
+	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, v.ID, 0, "", ""); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterActive)

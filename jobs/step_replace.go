@@ -64,6 +64,11 @@ func (w *actions) replace(ctx context.Context, as *execution.Assignment, out fam
 	}
 	out(family.StreamSystem, e.ForPeople())
 	id := as.Node.MachineID
+	if as.KeepFailed && numberOf(as) == 1 && e.Reason != reasonGone && e.Reason != reasonDown {
+		return &app.Error{Code: app.ETransient, Reason: execution.ReasonKept,
+			Message: fmt.Sprintf("Machine %s didn't come up and is to be kept for inspection. Creating another (machine 2 of at most %d). %s", id, maxMachines,
+				e.Message)}
+	}
 	if err := w.delete(ctx, as, out, r); err != nil {
 		return fmt.Errorf("machine %s didn't come up and will be replaced: %w", id, err)
 	}
@@ -78,13 +83,18 @@ func (w *actions) replace(ctx context.Context, as *execution.Assignment, out fam
 // replacement sees to it that a node has a machine again whose new machine was deleted, by an earlier attempt or by someone else. What earlier attempts
 // created is looked for before another is asked for.
 func (w *actions) replacement(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output, r *execution.Report) error {
-	if !replaces(as) || as.Tries < 2 {
+	if !replaces(as) {
 		return nil
 	}
-	if _, err := p.Describe(ctx, as.Node.MachineID); app.CodeOf(err) != app.ENotFound {
-		return nil // it is there, or cannot be looked at now, which the wait for it says
-	}
 	was := as.Node.MachineID
+	if was != "" { // else it was kept for inspection
+		if as.Tries < 2 {
+			return nil
+		}
+		if _, err := p.Describe(ctx, was); app.CodeOf(err) != app.ENotFound {
+			return nil // it is there, or cannot be looked at now, which the wait for it says
+		}
+	}
 	m, found, err := earlier(ctx, p, as, out, r)
 	if err != nil {
 		return err
@@ -97,7 +107,11 @@ func (w *actions) replacement(ctx context.Context, p family.Provider, as *execut
 			return err
 		}
 	}
-	out(family.StreamSystem, fmt.Sprintf("Machine %s replaces %s, which was deleted.", m.ID, was))
+	if was == "" {
+		out(family.StreamSystem, fmt.Sprintf("Machine %s replaces the one that is kept for inspection.", m.ID))
+	} else {
+		out(family.StreamSystem, fmt.Sprintf("Machine %s replaces %s, which was deleted.", m.ID, was))
+	}
 	see(r, fleet.SeenMachine(m, as.Machine.Flavor.CostPerHour))
 	if !slices.Contains(as.Replacements, m.ID) {
 		as.Replacements = append(slices.Clone(as.Replacements), m.ID)

@@ -138,8 +138,8 @@ func (w *volumeWork) findOrCreate(ctx context.Context, want volume.ForStep) (v f
 	return v, err
 }
 
-// oneOf chooses among volumes of one intent: the one that is known, or that a machine has, or the oldest. The others were created by attempts whose answers were lost;
-// nothing was ever mounted of them, and they are deleted.
+// oneOf chooses among volumes of one intent: the one that is known, or that a machine has, or the oldest. The others were created by
+// attempts whose answers were lost; nothing was ever mounted of them, and they are deleted.
 func (w *volumeWork) oneOf(ctx context.Context, want volume.ForStep, found []family.Volume) (family.Volume, error) {
 	rank := func(v family.Volume) int {
 		switch {

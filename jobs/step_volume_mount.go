@@ -21,8 +21,8 @@ esac
 `
 
 // mountScript mounts a block device, now and whenever the machine starts. It is formatted only where nothing at all is found on it and it was never mounted
-// before. Exit codes: 10 the device isn't there, 11 something else is mounted there, 12 it has a content that is not a file system of ours, 13 it had one before and
-// has none now, 14 the file system can't be made, 15 it can't be mounted.
+// before. Exit codes: 10 the device isn't there, 11 something else is mounted there, 12 it has a content that is not a file system of ours, 13 it had one
+// before and has none now, 14 the file system can't be made, 15 it can't be mounted.
 const mountScript = `n=0
 while [ ! -b "$device" ]; do
 	n=$((n+1))

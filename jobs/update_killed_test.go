@@ -426,7 +426,7 @@ func rollBackOf(a cluster.Update, refuses ...string) func(*mortal, string) {
 		for _, place := range refuses {
 			_ = os.Remove(filepath.Join(m.state, "refuse."+place))
 		}
-		if _, err := m.app.Operation.RollBacks.RollBack(m.Context(), m.admin, id, 0, ""); err != nil {
+		if _, err := m.app.Operation.RollBacks.RollBack(m.Context(), m.admin, id, 0, "", ""); err != nil {
 			m.Fatal(err)
 		}
 	}
@@ -443,11 +443,11 @@ func acceptPartialOf(undone bool) func(*mortal, string) {
 		if undone {
 			m.cloud.Order(fake.List, fake.Outcome{Err: &app.Error{Code: app.EInvalid, Message: "not today"}})
 		}
-		p, err := m.app.Operation.Partials.PreviewAcceptPartial(m.Context(), m.admin, id, 0)
+		p, err := m.app.Operation.Partials.PreviewAcceptPartial(m.Context(), m.admin, id, 0, "")
 		if err != nil {
 			m.Fatal(err)
 		}
-		if _, err := m.app.Operation.Partials.AcceptPartial(m.Context(), m.admin, id, 0, p.PlanHash, false); err != nil {
+		if _, err := m.app.Operation.Partials.AcceptPartial(m.Context(), m.admin, id, 0, p.PlanHash, template.PartialOverride{}); err != nil {
 			m.Fatal(err)
 		}
 		if !undone {
@@ -456,7 +456,7 @@ func acceptPartialOf(undone bool) func(*mortal, string) {
 		if v, _ := m.carryOut(id, false, false); v.Operations[0].Status != app.OperationFailed {
 			m.Fatalf("accepting the partial result is %s", v.Operations[0].Status)
 		}
-		if _, err := m.app.Operation.RollBacks.RollBack(m.Context(), m.admin, id, 0, ""); err != nil {
+		if _, err := m.app.Operation.RollBacks.RollBack(m.Context(), m.admin, id, 0, "", ""); err != nil {
 			m.Fatal(err)
 		}
 	}

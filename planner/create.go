@@ -21,6 +21,9 @@ var createRules = []rule{
 
 // create plans a whole cluster: on every node create, confirm, bootstrap, then each service's own chain of actions.
 func create(g *graph, r plan.Request) error {
+	if isolates(r) {
+		return isolate(g, r)
+	}
 	s, err := servicesOf(r)
 	if err != nil {
 		return err

@@ -15,7 +15,8 @@ func TestTypesOfProvidersAndAutomators(t *testing.T) {
 	a.reads(http.StatusOK, "Provider types", "cloud Machines elsewhere.", "sandbox Machines on this host.", "Automator types", "shell")
 	wantClean(t, a)
 	a = s.get("/admin/catalog/types/provider/typed")
-	a.reads(http.StatusOK, "typed", "Provider type. One field of each type.", "Capabilities none", "project text, required none account", "key secret text of several lines none account", "In PEM form.",
+	a.reads(http.StatusOK, "typed", "Provider type. One field of each type.", "Capabilities none", "project text, required none account",
+		"key secret text of several lines none account", "In PEM form.",
 		"disk_gb whole number 20 account", "public true or false true", "size one of small, large small", "networks list none", "No resource types.")
 	wantClean(t, a)
 	s.get("/admin/catalog/types/automator/shell").reads(http.StatusOK, "Automator type.", "script text of several lines, required none action")

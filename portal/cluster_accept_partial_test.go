@@ -13,6 +13,7 @@ import (
 	"muster/app/cluster"
 	appoperation "muster/app/operation"
 	"muster/app/plan"
+	"muster/app/template"
 )
 
 // fakePartial is a Muster that accepts partial results. Its plan changes whenever a cluster fails.
@@ -26,7 +27,7 @@ type fakePartial struct {
 
 func (f *fakePartial) hash() string { return fmt.Sprintf("%064d", len(f.lost)) }
 
-func (f *fakePartial) PreviewAcceptPartial(_ context.Context, a app.Actor, id string, _ int64) (appoperation.AcceptPartialPreview, error) {
+func (f *fakePartial) PreviewAcceptPartial(_ context.Context, a app.Actor, id string, _ int64, _ template.KeepTime) (appoperation.AcceptPartialPreview, error) {
 	f.fake.mu.Lock()
 	defer f.fake.mu.Unlock()
 	v, err := f.fake.view(id)
@@ -50,7 +51,7 @@ func (f *fakePartial) PreviewAcceptPartial(_ context.Context, a app.Actor, id st
 	return p, nil
 }
 
-func (f *fakePartial) AcceptPartial(_ context.Context, a app.Actor, id string, _ int64, hash string, noBackfill bool) (cluster.View, error) {
+func (f *fakePartial) AcceptPartial(_ context.Context, a app.Actor, id string, _ int64, hash string, how template.PartialOverride) (cluster.View, error) {
 	f.fake.mu.Lock()
 	defer f.fake.mu.Unlock()
 	v, err := f.fake.view(id)
@@ -62,7 +63,7 @@ func (f *fakePartial) AcceptPartial(_ context.Context, a app.Actor, id string, _
 	case hash != "" && hash != f.hash():
 		return v, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is another one by now."}
 	}
-	f.wentOn = append(f.wentOn, fmt.Sprint(hash != "", noBackfill))
+	f.wentOn = append(f.wentOn, fmt.Sprint(hash != "", how.NoBackfill))
 	return v, nil
 }
 

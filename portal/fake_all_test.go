@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"time"
 
 	"muster/app"
 	"muster/app/apptest"
@@ -12,9 +13,12 @@ import (
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/identity"
+	"muster/app/idle"
 	"muster/app/layout"
 	"muster/app/operation"
 	"muster/app/policy"
+	"muster/app/quarantine"
+	"muster/app/template"
 	"muster/app/usage"
 	"muster/app/webhook"
 	"muster/portal/site"
@@ -50,12 +54,15 @@ type everything interface {
 	site.Operations
 	site.RollBacks
 	site.Partials
+	site.Kept
 	site.Backfills
 	site.Drifts
 	site.Updates
 	site.Sleeping
 	site.Schedules
+	site.Windows
 	site.Leases
+	site.Idle
 	site.Requests
 	site.Health
 	site.ManualSteps
@@ -185,6 +192,18 @@ func (f *fake) QuotaLeft(context.Context, app.Actor) (policy.QuotaLeft, error) {
 	return policy.QuotaLeft{}, nil
 }
 
+func (f *fake) ClusterIdle(_ context.Context, _ app.Actor, id string) (idle.View, error) {
+	return idle.View{Cluster: id, State: "none", Reasons: []string{}}, nil
+}
+
+func (f *fake) IdleWarnings(context.Context, app.Actor) ([]idle.View, error) { return nil, nil }
+
+func (f *fake) IdleSavings(context.Context, app.Actor, time.Time, time.Time) (idle.Savings, error) {
+	return idle.Savings{}, nil
+}
+
+func (f *fake) IdlePolicy(context.Context, app.Actor) (*template.IdlePolicy, error) { return nil, nil }
+
 func (f *fake) LeaseOutlook(context.Context, app.Actor, string) (operation.LeaseOutlook, error) {
 	return operation.LeaseOutlook{}, nil
 }
@@ -193,11 +212,17 @@ func (f *fake) TemplatePrices(context.Context, app.Actor) (map[string]float64, e
 	return nil, nil
 }
 
+func (f *fake) KeptMachines(context.Context, app.Actor, string) ([]quarantine.Machine, error) {
+	return nil, nil
+}
+
 func (f *fake) TenantNames(context.Context, app.Actor) ([]string, error) { return nil, nil }
 
 func (f *fake) KnownAddress(context.Context, string, string, string) bool { return false }
 
 func (f *fake) NoteRefusal(context.Context, identity.Refusal) {}
+
+func (f *fake) Places(context.Context, app.Actor, string) (*layout.Places, error) { return nil, nil }
 
 func (f *fake) Explain(context.Context, app.Actor, cluster.CreateRequest) (layout.Explanation, error) {
 	return layout.Explanation{}, nil

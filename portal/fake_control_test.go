@@ -10,6 +10,7 @@ import (
 	"muster/app/execution"
 	appoperation "muster/app/operation"
 	"muster/app/plan"
+	"muster/app/template"
 )
 
 // current returns the latest operation of a cluster, if it allows the act.
@@ -109,7 +110,7 @@ func (f *fake) acceptPartial(c *cluster.View, op *app.Operation, node string) {
 	f.tell(c.ID, app.Event{Kind: app.EventOperation, Operation: op.ID, Status: string(op.Status)})
 }
 
-func (f *fake) PreviewRollBack(_ context.Context, a app.Actor, id string, _ int64) (appoperation.RollBackPreview, error) {
+func (f *fake) PreviewRollBack(_ context.Context, a app.Actor, id string, _ int64, _ template.KeepTime) (appoperation.RollBackPreview, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	_, _, err := f.current(a, id, app.ActRollBack)
@@ -133,7 +134,7 @@ func (f *fake) rollBack(id string) appoperation.RollBackPreview {
 	return p
 }
 
-func (f *fake) RollBack(_ context.Context, a app.Actor, id string, _ int64, hash string) (cluster.View, error) {
+func (f *fake) RollBack(_ context.Context, a app.Actor, id string, _ int64, hash string, _ template.KeepTime) (cluster.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, _, err := f.current(a, id, app.ActRollBack)

@@ -39,7 +39,8 @@ func (f *fakeProvisioners) Provisioner(ctx context.Context, a app.Actor, id stri
 		if p.ID == id {
 			d := fleet.ProvisionerDetail{Provisioner: p, Steps: []fleet.ProvisionerStep{}}
 			if id == "aaa" {
-				d.Steps = append(d.Steps, fleet.ProvisionerStep{Worker: "aaa:w", Tenant: "<acme>", Cluster: "c1", Operation: 7, Node: "web-1", Action: app.ActionStart, Service: "web", StartedAt: f.fake.now().Add(-90 * time.Second)})
+				d.Steps = append(d.Steps, fleet.ProvisionerStep{Worker: "aaa:w", Tenant: "<acme>", Cluster: "c1", Operation: 7, Node: "web-1",
+					Action: app.ActionStart, Service: "web", StartedAt: f.fake.now().Add(-90 * time.Second)})
 			}
 			return d, nil
 		}
@@ -102,9 +103,11 @@ func TestOneProvisionerPage(t *testing.T) {
 	if !strings.Contains(s.get("/provisioners").body, `href="/provisioners/aaa"`) {
 		t.Error("the list doesn't link to a provisioner's page")
 	}
-	s.get("/provisioners/aaa").reads(http.StatusOK, "h1 aaa", "State active", "Slots in use 3 of 8", "Last seen", "Host h1.lab", "Tags region=eu", "Allowed tenants all", "<acme> 3 6", "zeta 0 2",
+	s.get("/provisioners/aaa").reads(http.StatusOK, "h1 aaa", "State active", "Slots in use 3 of 8", "Last seen", "Host h1.lab", "Tags region=eu",
+		"Allowed tenants all", "<acme> 3 6", "zeta 0 2",
 		"start web web-1 c1 <acme> 1 min 30 s", "2 more steps running for less time.", "Drain provisioner")
-	s.get("/provisioners/local:s1:bbb").reads(http.StatusOK, "server on h0", "Last seen part of a server", "Token none: it's part of a server", "No tenant has slots here.", "No steps are running.")
+	s.get("/provisioners/local:s1:bbb").reads(http.StatusOK, "server on h0", "Last seen part of a server", "Token none: it's part of a server",
+		"No tenant has slots here.", "No steps are running.")
 	s.get("/provisioners/zzz").reads(http.StatusNotFound, "doesn't exist")
 	s.signIn("ada")
 	s.get("/provisioners/aaa").reads(http.StatusForbidden, "only admins")

@@ -219,7 +219,7 @@ func TestPolicyDecisionsAreShownBeforeRequesting(t *testing.T) {
 	if !strings.Contains(a.body, "disabled") {
 		t.Error("it can still be requested")
 	}
-	ask("4").reads(200, "Approval required", "1 approval from approvers", "More than 3 are many.", "Lease changed from no expiry to 4 h", "Request approval")
+	ask("4").reads(200, "Approval required", "1 approval from approvers", "More than 3 are many.", "Policy short: lease no expiry → 4 h", "Request approval")
 	ask("1").lacks("Approval required", "policy")
 }
 
@@ -237,7 +237,8 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	}
 	page := wait("web")
 	a := ada.get(page)
-	a.reads(200, "web", "waiting", "Requested by ada", "0 of 1 from approvers", "Policies", "More than 3 are many.", "Lease: no expiry → 4 h", "6 nodes", "Withdraw request")
+	a.reads(200, "web", "waiting", "Requested by ada", "0 of 1 from approvers", "Policies", "More than 3 are many.", "lease no expiry → 4 h", "6 nodes",
+		"Withdraw request")
 	a.lacks("Your decision", "Emergency override")
 	bob.get("/requests").reads(200, "1 request is waiting for you", "web")
 	if n := bob.get("/clusters").text(); !strings.Contains(n, "Requests 1") {

@@ -14,10 +14,12 @@ import (
 	"muster/portal/health"
 	"muster/portal/home"
 	"muster/portal/identity"
+	"muster/portal/idle"
 	"muster/portal/node"
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
+	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
 	"muster/portal/site"
@@ -25,6 +27,7 @@ import (
 	"muster/portal/template"
 	"muster/portal/volume"
 	"muster/portal/webhook"
+	"muster/portal/window"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
@@ -42,6 +45,7 @@ func (p *Portal) pages() []site.Route {
 		operation.Routes(p.operation),
 		execution.Routes(p.execution),
 		health.Routes(p.health),
+		idle.Routes(p.idle),
 		policy.Routes(p.policy),
 		webhook.Routes(p.webhook),
 		build.Routes(p.build),
@@ -52,6 +56,8 @@ func (p *Portal) pages() []site.Route {
 		fleet.Routes(p.fleet),
 		pool.Routes(p.pool),
 		volume.Routes(p.volume),
+		window.Routes(p.window),
+		quarantine.Routes(p.kept),
 	)
 }
 
@@ -69,10 +75,12 @@ func (p *Portal) operations() []site.Operation {
 		node.Operations(p.node),
 		operation.Operations(p.operation),
 		health.Operations(p.health),
+		idle.Operations(p.idle),
 		execution.Operations(p.execution),
 		policy.Operations(p.policy),
 		pool.Operations(p.pool),
 		volume.Operations(p.volume),
+		quarantine.Operations(p.kept),
 		fleet.Operations(p.fleet),
 		quota.Operations(p.quota),
 		identity.Operations(p.identity),
@@ -81,6 +89,7 @@ func (p *Portal) operations() []site.Operation {
 		build.Operations(p.build),
 		resource.Operations(p.resource),
 		chat.Operations(p.chat),
+		window.Operations(p.window),
 	)
 }
 

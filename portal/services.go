@@ -11,16 +11,19 @@ import (
 	"muster/portal/health"
 	"muster/portal/home"
 	"muster/portal/identity"
+	"muster/portal/idle"
 	"muster/portal/node"
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
+	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
 	"muster/portal/site"
 	"muster/portal/template"
 	"muster/portal/volume"
 	"muster/portal/webhook"
+	"muster/portal/window"
 )
 
 // services serve the pages and REST operations of one noun each.
@@ -30,9 +33,11 @@ type services struct {
 	chat      *chat.Service
 	health    *health.Service
 	identity  *identity.Service
+	idle      *idle.Service
 	node      *node.Service
 	pool      *pool.Service
 	volume    *volume.Service
+	kept      *quarantine.Service
 	quota     *quota.Service
 	resource  *resource.Service
 	template  *template.Service
@@ -44,17 +49,21 @@ type services struct {
 	cluster   *cluster.Service
 	operation *operation.Service
 	home      *home.Service
+	window    *window.Service
 }
 
 func newServices(s *site.Site) (n services) {
 	n.webhook = webhook.New(s)
+	n.window = window.New(s)
 	n.audit = audit.New(s)
 	n.chat = chat.New(s)
 	n.health = health.New(s)
 	n.identity = identity.New(s)
+	n.idle = idle.New(s)
 	n.node = node.New(s)
 	n.pool = pool.New(s)
 	n.volume = volume.New(s)
+	n.kept = quarantine.New(s)
 	n.quota = quota.New(s)
 	n.resource = resource.New(s)
 	n.template = template.New(s)

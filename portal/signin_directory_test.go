@@ -28,7 +28,8 @@ func TestSignInByDirectory(t *testing.T) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
-	c := ldap.Config{Name: "corp", Label: "Corp directory", URL: s.SecureURL, Roots: roots, BindDN: ldaptest.BindDN, BindPassword: ldaptest.BindPassword, Base: ldaptest.Base,
+	c := ldap.Config{Name: "corp", Label: "Corp directory", URL: s.SecureURL, Roots: roots, BindDN: ldaptest.BindDN, BindPassword: ldaptest.BindPassword,
+		Base:   ldaptest.Base,
 		Groups: ldap.GroupSearch{Base: ldaptest.Groups}, Timeout: 20 * time.Second}
 	for _, text := range []string{"admins -> acme:admin", "devs -> acme:user:builders", "devs -> default:viewer"} {
 		r, err := identitycore.ParseGrantRule(text)
@@ -69,7 +70,8 @@ func TestSignInByDirectory(t *testing.T) {
 
 	t.Run("a person of several tenants chooses", func(t *testing.T) {
 		b := fresh()
-		if a := enter(b, "mallory", "mallory", "", "/account"); a.status != http.StatusForbidden || !strings.Contains(a.text(), "none of your groups there has access to a tenant") {
+		if a := enter(b, "mallory", "mallory", "", "/account"); a.status != http.StatusForbidden ||
+			!strings.Contains(a.text(), "none of your groups there has access to a tenant") {
 			t.Errorf("without groups: %d %s", a.status, a.text())
 		}
 		s.Join("devs", "mallory")
@@ -164,7 +166,8 @@ func TestSignInByDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _ = s.Process().Wait()
-		enter(fresh(), "ada", "lovelace", "acme", "/").reads(http.StatusServiceUnavailable, "Corp directory refuses connections.", "Local accounts can still sign in.")
+		enter(fresh(), "ada", "lovelace", "acme", "/").reads(http.StatusServiceUnavailable, "Corp directory refuses connections.",
+			"Local accounts can still sign in.")
 		fresh().enter("abe")
 		if !b.in() {
 			t.Error("sessions end with the directory")

@@ -12,15 +12,20 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/idempotency"
 	"muster/app/identity"
+	"muster/app/idle"
 	"muster/app/label"
 	"muster/app/layout"
 	"muster/app/node"
 	"muster/app/observe"
 	"muster/app/operation"
+	"muster/app/ownership"
+	"muster/app/place"
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/pool"
+	"muster/app/quarantine"
 	"muster/app/resource"
 	"muster/app/secret"
 	"muster/app/settings"
@@ -31,6 +36,7 @@ import (
 	"muster/app/usage"
 	"muster/app/volume"
 	"muster/app/webhook"
+	"muster/app/window"
 )
 
 // Services are those of all domains. They may be called from many goroutines.
@@ -69,10 +75,8 @@ type Services struct {
 		Trials    *cluster.Trials
 		Activity  *cluster.Activity
 		Sharing   *cluster.Sharing
-		Ownership *cluster.Ownership
 		Deletes   *cluster.Deletes
 		Dashboard *cluster.Dashboard
-		Repeats   *cluster.Repeats
 	}
 	Operation struct {
 		Finder        *operation.Finder
@@ -91,8 +95,13 @@ type Services struct {
 		Drifts        *operation.Drifts
 		Backfills     *operation.Backfills
 	}
+	Place     *place.Service
 	Label     *label.Service
+	Idle      *idle.Service
 	Node      *node.Service
+	Window    *window.Service
+	Ownership *ownership.Service
+	Repeats   *idempotency.Service
 	SSHAccess *sshaccess.Service
 	Usage     *usage.Service
 	Execution struct {
@@ -111,6 +120,10 @@ type Services struct {
 	Pool struct {
 		Pools      *pool.Service
 		Reconciler *pool.Reconciler
+	}
+	Quarantine struct {
+		Drafts   *quarantine.Drafts
+		Machines *quarantine.Machines
 	}
 	Build struct {
 		Hooks      *build.Hooks
@@ -143,12 +156,17 @@ func New(c Config) *Services {
 	s.Secret = secret.New(secret.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog})
 	addIdentity(s, c)
 	s.Webhook = webhook.New(webhook.Config{Store: c.Store, CheckScript: c.CheckScript, Now: c.Now, HookGuard: c.HookGuard})
-	s.Policy.Policies = policy.New(policy.Config{Store: c.Store, Now: c.Now, Policies: c.Policies})
+	s.Policy.Policies = policy.New(policy.Config{Store: c.Store, Now: c.Now, Policies: c.Policies, Webhooks: c.RequestHooks})
 	s.Policy.Quotas = policy.NewQuotas(policy.QuotasConfig{Store: c.Store, Now: c.Now})
 	solving, workerKeys := &layout.SolveLimit{}, &identity.WorkerKeys{}
 	addCluster(s, c, solving)
 	s.Label = label.New(label.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Rules: labelRules(s.Catalog)})
 	addOperation(s, c, solving, workerKeys)
+	s.Idle = idle.New(idle.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Deletes: s.Cluster.Deletes,
+		Sleeping: s.Operation.Sleeping})
+	s.Place = place.New(place.Config{Store: c.Store, Requested: c.Store, Now: c.Now, Catalogs: s.Catalog,
+		Creates: s.Cluster.Creates, Preflight: s.Cluster.Preflight,
+		Clusters: s.Cluster.Finder, Views: s.Cluster.Views, Masks: s.Cluster.Masks, Requests: s.Operation.Requests, RollBacks: s.Operation.RollBacks})
 	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
 	addExecution(s, c)
 	addFleet(s, c, workerKeys)
@@ -162,7 +180,7 @@ func New(c Config) *Services {
 		Catalogs: s.Catalog, Secrets: s.Secret, Users: s.Identity.Users, Hooks: s.Webhook, Policies: s.Policy.Policies, Pools: s.Pool.Pools,
 		BuildHooks: s.Build.Hooks})
 	s.Upkeep = upkeep.New(upkeep.Config{
-		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Schedules: s.Operation.Schedules, PausedDeletes: s.Operation.PausedDeletes,
+		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle, Schedules: s.Operation.Schedules, PausedDeletes: s.Operation.PausedDeletes,
 		Requests: s.Operation.Requests, Backfills: s.Operation.Backfills, Usages: s.Usage, Pools: s.Pool.Reconciler})
 	return s
 }
@@ -191,22 +209,27 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Preflight = cluster.NewPreflight(cluster.PreflightConfig{
 		Store: c.Store, Now: c.Now, Accounts: c.Accounts, CheckScript: c.CheckScript, Provisioned: c.Provisioned, Catalogs: s.Catalog,
 		Secrets: s.Secret})
+	s.Window = window.New(window.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Cluster.Views = cluster.NewViews(cluster.ViewsConfig{
-		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Finder: s.Cluster.Finder, Masks: s.Cluster.Masks})
+		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Finder: s.Cluster.Finder, Masks: s.Cluster.Masks, Windows: s.Window})
 	s.Cluster.Specs = cluster.NewSpecs(cluster.SpecsConfig{Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Cluster.Creates = cluster.NewCreates(cluster.CreatesConfig{
-		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Volumes: c.Volumes, Resources: s.Resource,
-		Catalogs: s.Catalog, Policies: s.Policy.Policies, Solving: solving, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans,
+		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Sleeps: c.Sleeps, Volumes: c.Volumes,
+		Resources: s.Resource,
+		Catalogs:  s.Catalog, Policies: s.Policy.Policies, Solving: solving, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans,
 		Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Specs: s.Cluster.Specs})
 	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})
 	s.Cluster.Activity = cluster.NewActivity(cluster.ActivityConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks})
 	s.Cluster.Sharing = cluster.NewSharing(cluster.SharingConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
-	s.Cluster.Ownership = cluster.NewOwnership(cluster.OwnershipConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Views: s.Cluster.Views})
+	s.Ownership = ownership.New(ownership.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Views: s.Cluster.Views})
 	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
 	s.Cluster.Dashboard = cluster.NewDashboard(cluster.DashboardConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
-	s.Cluster.Repeats = cluster.NewRepeats(cluster.RepeatsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Volume = volume.New(volume.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
+	s.Repeats = idempotency.New(idempotency.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Quarantine.Drafts = quarantine.NewDrafts(quarantine.DraftsConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Plans: s.Cluster.Plans})
+	s.Quarantine.Machines = quarantine.NewMachines(quarantine.MachinesConfig{
+		Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Firewalls: c.Firewalls})
 	s.Node = node.New(node.Config{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.SSHAccess = sshaccess.New(sshaccess.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
 }
@@ -215,9 +238,9 @@ func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys 
 	s.Operation.Finder = operation.NewFinder(operation.FinderConfig{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.Operation.Builder = operation.NewBuilder(operation.BuilderConfig{
 		Store: c.Store, Changer: c.Changer, DryRuns: c.DryRuns, Sleeps: c.Sleeps, Volumes: c.Volumes, Resources: s.Resource, Catalogs: s.Catalog,
-		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Views: s.Cluster.Views})
+		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Keeping: s.Quarantine.Drafts})
 	s.Operation.Submitter = operation.NewSubmitter(operation.SubmitterConfig{
-		Store: c.Store, Now: c.Now, Keys: c.Keys, Policies: s.Policy.Policies, Views: s.Cluster.Views})
+		Store: c.Store, Now: c.Now, Keys: c.Keys, Policies: s.Policy.Policies, Views: s.Cluster.Views, Windows: s.Window, Keeping: s.Quarantine.Drafts})
 	s.Operation.Updates = operation.NewUpdates(operation.UpdatesConfig{
 		Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Solving: solving, Builder: s.Operation.Builder,
 		Submitter: s.Operation.Submitter})
@@ -234,12 +257,14 @@ func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys 
 	s.Operation.Controls = operation.NewControls(operation.ControlsConfig{Store: c.Store, Now: c.Now, Views: s.Cluster.Views, Operations: s.Operation.Finder})
 	s.Operation.Partials = operation.NewPartials(operation.PartialsConfig{
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks, Plans: s.Cluster.Plans, Views: s.Cluster.Views,
-		Operations: s.Operation.Finder, Builder: s.Operation.Builder})
+		Operations: s.Operation.Finder, Builder: s.Operation.Builder, Keeping: s.Quarantine.Drafts})
 	s.Operation.RollBacks = operation.NewRollBacks(operation.RollBacksConfig{
-		Store: c.Store, Now: c.Now, Plans: s.Cluster.Plans, Views: s.Cluster.Views, Operations: s.Operation.Finder, Partials: s.Operation.Partials})
+		Store: c.Store, Now: c.Now, Plans: s.Cluster.Plans, Views: s.Cluster.Views, Operations: s.Operation.Finder, Partials: s.Operation.Partials,
+		Keeping: s.Quarantine.Drafts})
 	s.Operation.Requests = operation.NewRequests(operation.RequestsConfig{
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Policies: s.Policy.Policies, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
-		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates, Builder: s.Operation.Builder, Submitter: s.Operation.Submitter})
+		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates, Builder: s.Operation.Builder, Submitter: s.Operation.Submitter,
+		Windows: s.Window})
 	s.Operation.Drifts = operation.NewDrifts(operation.DriftsConfig{
 		Store: c.Store, Now: c.Now, DryRuns: c.DryRuns, Clusters: s.Cluster.Finder, Views: s.Cluster.Views, Updates: s.Operation.Updates})
 	s.Operation.Backfills = operation.NewBackfills(operation.BackfillsConfig{
@@ -255,7 +280,8 @@ func addExecution(s *Services, c Config) {
 		Budgets: c.Budgets, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
 		Preflight: s.Cluster.Preflight, Operations: s.Operation.Finder, PausedDeletes: s.Operation.PausedDeletes})
 	s.Execution.Coordinator = execution.New(execution.Config{Steps: c.Store, Rounds: c.Store, Inputs: c.Store, Volumes: c.Store, Now: c.Now, Meter: c.Meter,
-		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, DryRuns: c.DryRuns, Facts: s.Execution.Facts, ManualSteps: s.Execution.ManualSteps})
+		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, DryRuns: c.DryRuns, Facts: s.Execution.Facts, ManualSteps: s.Execution.ManualSteps,
+		Keeping: s.Quarantine.Drafts})
 }
 
 func addFleet(s *Services, c Config, workerKeys *identity.WorkerKeys) {
@@ -298,11 +324,12 @@ type Config struct {
 	Faults func(where string) error
 
 	// What is decided elsewhere.
-	Solver    layout.Solver
-	Explainer layout.Explainer // nil: refusals are not explained further
-	Changer   layout.Changer   // nil: no cluster can be updated
-	Planner   plan.Planner
-	Policies  policy.Engine // nil: a tenant with policies gets everything refused
+	Solver       layout.Solver
+	Explainer    layout.Explainer // nil: refusals are not explained further
+	Changer      layout.Changer   // nil: no cluster can be updated
+	Planner      plan.Planner
+	RequestHooks policy.Webhooks // asks tenants' webhooks about requests; nil: there are none
+	Policies     policy.Engine   // nil: a tenant with policies gets everything refused
 
 	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
 	// CatalogOf in app/catalog.

@@ -99,7 +99,8 @@ type Spec struct {
 
 func (k Spec) Request() cluster.CreateRequest {
 	lease := k.Lease
-	return cluster.CreateRequest{Request: layout.Request{Template: k.Template, Size: k.Size, Provider: k.Provider}, Name: k.Cluster, Parameters: k.Parameters, Lease: &lease,
+	return cluster.CreateRequest{Request: layout.Request{Template: k.Template, Size: k.Size, Provider: k.Provider}, Name: k.Cluster,
+		Parameters: k.Parameters, Lease: &lease,
 		Labels: k.Labels}
 }
 
@@ -159,7 +160,8 @@ func (r Rule) Check() error {
 		return wrong("forks", fmt.Sprintf("unknown value %q for forks", humanize.Clip(string(r.Forks))), "Use never, unknown or all.")
 	case r.Do == ActionExtend && r.Lease == "":
 		return wrong("lease", "lease is required: how much to extend leases by", "For example lease: 1h.")
-	case r.Do != ActionCreate && (r.Template != "" || r.Size != 0 || r.Cluster != "" || len(r.Parameters) > 0 || len(r.Labels) > 0 || r.Provider != "" || r.Forks != "" || r.Again ||
+	case r.Do != ActionCreate && (r.Template != "" || r.Size != 0 || r.Cluster != "" || len(r.Parameters) > 0 || len(r.Labels) > 0 || r.Provider != "" ||
+		r.Forks != "" || r.Again ||
 		r.Concurrency != 0 || r.Queue != nil || r.WaitFor != "" || r.Callback != ""):
 		return wrong("do", fmt.Sprintf("%q can't be used with settings for rules that create", r.Do), "Only key and lease apply.")
 	case r.Size < 0 || r.Size > 100000:

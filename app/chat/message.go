@@ -82,7 +82,8 @@ type DM struct {
 }
 
 // NoticeKinds are the notices that go directly to the people they name.
-var NoticeKinds = []app.NoticeKind{app.NoticeLease, app.NoticeApproval, app.NoticeCluster, app.NoticeReady, app.NoticeFailed, app.NoticeLost, app.NoticeHealth, app.NoticeAlarm, app.NoticeBudget, app.NoticeManualStep}
+var NoticeKinds = []app.NoticeKind{app.NoticeLease, app.NoticeIdle, app.NoticeApproval, app.NoticeCluster, app.NoticeReady, app.NoticeFailed,
+	app.NoticeLost, app.NoticeHealth, app.NoticeAlarm, app.NoticeBudget, app.NoticeManualStep}
 
 // ThreadKinds are those of them that are reported beneath the cards of their cluster, for all who read them there; only where it
 // has no card its owner is notified directly.

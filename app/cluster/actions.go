@@ -26,7 +26,7 @@ func (a Actions) whole() Actions {
 
 // Of leaves out what an actor may not do.
 func (a Actions) Of(actor app.Actor, c app.Cluster) Actions {
-	if c.Pool > 0 && actor.Via != app.ViaServer { // see MayChange
+	if c.Pool > 0 && actor.Via != app.ViaServer || c.KeptFrom != "" { // see MayChange
 		return Actions{}.whole()
 	}
 	for _, list := range []*[]app.OperationKind{&a.Cluster, &a.Nodes, &a.LostNodes} {
@@ -50,7 +50,7 @@ func (a Actions) On(n app.Node) []app.OperationKind {
 // tells that nothing was asked of the cluster after it.
 func (v View) Acts(o app.Operation, latest bool) []app.Act {
 	return slices.DeleteFunc(o.Acts(latest), func(a app.Act) bool {
-		return a == app.ActResume && v.Problem != nil && v.Problem.Operation == o.ID && !v.Problem.offers(RecoveryResume)
+		return a == app.ActRollBack && v.KeptFrom != "" || a == app.ActResume && v.Problem != nil && v.Problem.Operation == o.ID && !v.Problem.offers(RecoveryResume)
 	})
 }
 

@@ -60,7 +60,7 @@ func (a *Trials) TryCatalog(ctx context.Context, actor app.Actor, c catalog.Chan
 		}
 	}
 	ctx = catalog.Trying(ctx, actor.Tenant, d.After)
-	w, err := a.Creates.evaluate(ctx, actor, r)
+	w, err := a.Creates.EvaluateRequest(ctx, actor, r, true)
 	if err == nil {
 		w.Preview.FromPools, err = a.Creates.matchForCreate(ctx, actor.Tenant, w.Draft, w.Preview)
 		w.Preview.Cheaper = a.Creates.cheaper(ctx, actor.Tenant, w.Draft, w.Preview.Layout)

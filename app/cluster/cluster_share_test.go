@@ -117,20 +117,22 @@ func TestAccessToClusters(t *testing.T) {
 	t.Logf("%d decisions", decisions)
 
 	// The answer to the transfer shows the cluster; after that, the former owner can't see it.
-	if v, err := b.Services.Cluster.Ownership.TransferCluster(ctx, ada, "web", "user"); err != nil || v.Owner != "user" || v.OwnerGroup != "" || v.Access != app.AccessNone {
+	if v, err := b.Services.Ownership.TransferCluster(ctx, ada, "web", "user"); err != nil || v.Owner != "user" || v.OwnerGroup != "" ||
+		v.Access != app.AccessNone {
 		t.Errorf("given away: %+v, %v", v.Cluster, err)
 	}
 	if _, err := b.Services.Cluster.Views.Cluster(ctx, ada, "web"); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("afterwards: %v", err)
 	}
-	if v, err := b.Services.Cluster.Ownership.TransferCluster(ctx, b.Actor("user", app.RoleUser), "web", "group:ops"); err != nil || v.Owner != "user" || v.OwnerGroup != "ops" {
+	if v, err := b.Services.Ownership.TransferCluster(ctx, b.Actor("user", app.RoleUser), "web", "group:ops"); err != nil || v.Owner != "user" ||
+		v.OwnerGroup != "ops" {
 		t.Errorf("given to a group: %+v, %v", v.Cluster, err)
 	}
 	if v, err := b.Services.Cluster.Views.Cluster(ctx, member("ops", app.RoleUser), "web"); err != nil || v.Access != app.AccessOwner {
 		t.Errorf("a member has access %q, %v", v.Access, err)
 	}
 	for _, to := range []string{"group:", "group:nemo"} {
-		if _, err := b.Services.Cluster.Ownership.TransferCluster(ctx, b.Actor("user", app.RoleUser), "web", to); app.CodeOf(err) != app.EInvalid {
+		if _, err := b.Services.Ownership.TransferCluster(ctx, b.Actor("user", app.RoleUser), "web", to); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("given to %s: %v", to, err)
 		}
 	}
@@ -187,7 +189,7 @@ func TestRepeatedAnswersRespectVisibility(t *testing.T) {
 	bob := cluster.Share{Person: "bob", Access: app.AccessCoOwner}
 	share(cluster.SharingChange{Add: []cluster.Share{bob}})
 	who, took := b.Actor("bob", app.RoleUser).Noting()
-	if _, err := b.Services.Cluster.Ownership.RenameCluster(ctx, who, "web", "site"); err != nil {
+	if _, err := b.Services.Ownership.RenameCluster(ctx, who, "web", "site"); err != nil {
 		t.Fatal(err)
 	}
 	kept := app.KeptAnswer{Status: 200, Required: took.List()}
@@ -202,7 +204,7 @@ func TestRepeatedAnswersRespectVisibility(t *testing.T) {
 		if _, err := b.Services.Cluster.Sharing.ShareCluster(ctx, b.Actor("ada", app.RoleUser), "site", c.change); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Services.Cluster.Repeats.MayRepeat(ctx, b.Actor("bob", app.RoleUser), kept); app.CodeOf(err) != c.want {
+		if err := b.Services.Repeats.MayRepeat(ctx, b.Actor("bob", app.RoleUser), kept); app.CodeOf(err) != c.want {
 			t.Errorf("after %+v: %v, want %q", c.change, err, c.want)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"muster/app/layout"
 	"muster/app/policy"
 	"muster/app/resource"
+	"muster/app/template"
 	"muster/app/volume"
 )
 
@@ -42,7 +43,9 @@ type CreatesConfig struct {
 	// Firewalls reports whether a type of provider makes firewalls for clusters; nil: not known, and no one is warned.
 	Firewalls func(kind string) bool
 	// Volumes reports whether a type of provider makes volumes; nil: not known, the steps will tell.
-	Volumes   func(kind string) bool
+	Volumes func(kind string) bool
+	// Sleeps reports whether a type of provider can stop machines and keep them; nil: not known, and no one is warned.
+	Sleeps    func(kind string) bool
 	Resources *resource.Service
 	Catalogs  *catalog.Service
 	Policies  *policy.Service
@@ -61,6 +64,22 @@ type Creates struct {
 
 // NewCreates returns Creates on top of their needs.
 func NewCreates(c CreatesConfig) *Creates { return &Creates{CreatesConfig: c} }
+
+// Check refuses what can't be meant, whatever the catalog says, and trims the name.
+func (r *CreateRequest) Check(actor app.Actor) error {
+	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {
+		if err := app.CheckClusterName(r.Name); err != nil {
+			return err
+		}
+	}
+	if err := r.checkOwners(actor); err != nil {
+		return err
+	}
+	if err := r.OnFailure.Check(); err != nil {
+		return err
+	}
+	return r.PartialOverride.Check(r.OnFailure)
+}
 
 // checkOwners refuses a visibility that does not exist, and a group that the one who asks does not belong to.
 func (r CreateRequest) checkOwners(actor app.Actor) error {
@@ -93,6 +112,7 @@ func (a *Creates) Ask(ctx context.Context, actor app.Actor, r CreateRequest) (An
 		return answer, err
 	}
 	v, err := a.Views.Cluster(ctx, actor, answer.Request.Cluster)
+	v.Changes = answer.Request.Decision.Changes
 	answer.Cluster = &v
 	return answer, err
 }
@@ -106,21 +126,10 @@ func (a *Creates) SubmitRequest(ctx context.Context, actor app.Actor, r CreateRe
 }
 
 func (a *Creates) submit(ctx context.Context, actor app.Actor, r CreateRequest) (Answer, error) {
-	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {
-		if err := app.CheckClusterName(r.Name); err != nil {
-			return Answer{}, err
-		}
-	}
-	if err := r.checkOwners(actor); err != nil {
+	if err := r.Check(actor); err != nil {
 		return Answer{}, err
 	}
-	if err := r.OnFailure.Check(); err != nil {
-		return Answer{}, err
-	}
-	if err := r.PartialOverride.Check(r.OnFailure); err != nil {
-		return Answer{}, err
-	}
-	w, err := a.evaluate(ctx, actor, r)
+	w, err := a.EvaluateRequest(ctx, actor, r, false)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -128,17 +137,17 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r CreateRequest) 
 		return Answer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the preview because the catalog or the request changed.",
 			Hint: "Check the new preview and submit again."}
 	}
-	q := a.newRequest(actor, r, w)
-	switch w.decision.Outcome {
+	q := a.RequestToKeep(actor, r, w)
+	switch w.Decision.Outcome {
 	case policy.OutcomeRefuse:
-		q.Request.Status, q.Request.EndedAt, q.Request.Message = RequestRefused, q.Request.RequestedAt, w.decision.Reason
+		q.Request.Status, q.Request.EndedAt, q.Request.Message = RequestRefused, q.Request.RequestedAt, w.Decision.Reason
 		kept, err := a.Store.SaveRequest(ctx, q)
 		if err != nil {
 			return Answer{}, err
 		}
-		return Answer{Request: kept}, RefusedBy(w.decision, kept.ID)
+		return Answer{Request: kept}, RefusedBy(w.Decision, kept.ID)
 	case policy.OutcomeApprove:
-		q.Open(Keep(w), w.decision.Needs)
+		q.Open(Keep(w), w.Decision.Needs)
 		kept, err := a.Store.SaveRequest(ctx, q)
 		return Answer{Request: kept, Warnings: w.Preview.Warnings}, err
 	}
@@ -173,72 +182,134 @@ func (a *Creates) CreateCluster(ctx context.Context, actor app.Actor, r CreateRe
 
 // Evaluation is a request, prepared and judged. The request is as policies left it.
 type Evaluation struct {
-	Request  CreateRequest `json:"-"`
-	Draft    Draft         `json:"-"`
-	Preview  Preview       `json:"-"`
-	facts    policy.Input
-	decision policy.Decision
+	Request  CreateRequest   `json:"-"`
+	Draft    Draft           `json:"-"`
+	Preview  Preview         `json:"-"`
+	Facts    policy.Input    `json:"-"`
+	Decision policy.Decision `json:"-"`
 }
 
-// weigh prepares a request and asks the policies.
-func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r CreateRequest) (w Evaluation, err error) {
+// EvaluateRequest prepares a request and asks the policies. A dry run is a preview.
+func (a *Creates) EvaluateRequest(ctx context.Context, actor app.Actor, r CreateRequest, dry bool) (w Evaluation, err error) {
 	w.Request = r
 	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return w, err
 	}
-	if t, err := c.TemplateFor(actor, r.Template); err != nil {
+	t, err := c.TemplateFor(actor, r.Template)
+	if err != nil {
 		return w, err
-	} else if t != nil {
-		if err := t.CheckImmutable(r.override(t)); err != nil {
-			return w, err
-		}
+	}
+	if t != nil {
 		if r.Labels, err = t.Labels.Complete(r.Description, r.Labels); err != nil {
 			return w, err
 		}
 		w.Request = r
 	}
-	if w.Draft, w.Preview, err = a.Prepare(ctx, actor.Tenant, r); err != nil {
-		return w, err
-	}
-	if _, err := volume.CheckUses(ctx, a.Store, actor, w.Preview.Layout.Provider, w.Preview.Volumes); err != nil {
-		return w, err
-	}
-	if _, _, err := w.Draft.Definition.PartialResults.Resolved(r.OnFailure, r.PartialOverride, w.Preview.Layout.Size()); err != nil {
-		return w, err
-	}
-	if err := a.Preflight.CheckSecretsOf(ctx, actor.Tenant, r, w.Draft, w.Preview.Layout.Provider); err != nil {
-		return w, err
-	}
 	policies, err := a.Store.Policies(ctx, actor.Tenant)
 	if err != nil {
 		return w, err
 	}
-	if w.facts, err = a.facts(ctx, actor, r, w.Draft, w.Preview); err != nil {
+	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
+	if err != nil {
 		return w, err
 	}
-	w.decision = policy.Decide(ctx, a.Policies.Policies, policies, w.facts)
-	if w.decision.Outcome != policy.OutcomeRefuse && len(w.decision.Changes) > 0 {
-		// Checked against the template's own rules, and priced. Policies change leases only, so layout and plan stay as they are.
-		lease := w.decision.Lease
+	v := policy.Evaluation{Policies: policies, DryRun: dry}
+	if v.Facts, err = a.requested(actor, r, t); err != nil {
+		return w, err
+	}
+	v.Facts.TimeZone = zone
+	asked := policy.FieldsOf(v.Facts)
+	v.Solve = func(ctx context.Context, f policy.Fields) (policy.Input, bool, error) {
+		w.Request = r.with(f, asked)
+		facts, err := a.workOut(ctx, actor, t, &w)
+		facts.TimeZone = zone
+		return facts, false, err
+	}
+	if w.Decision, w.Facts, err = a.Policies.Evaluate(ctx, v); err != nil {
+		return w, err
+	}
+	if w.Decision.Outcome != policy.OutcomeRefuse && w.Decision.Lease != w.Facts.Lease {
+		// Checked against the template's own rules, and priced. Layout and plan don't depend on it.
+		lease := w.Decision.Lease
 		w.Request.Lease = &lease
 		if err := w.Preview.SetLease(w.Draft.Template, &lease); err != nil {
-			return w, err
+			return w, policy.Impossible(w.Decision.Changes, err)
 		}
 	}
-	if len(w.decision.Said) > 0 {
-		w.Preview.Decision = &w.decision
+	if len(w.Decision.Said) > 0 {
+		w.Preview.Decision = &w.Decision
 	}
 	return w, nil
 }
 
+// workOut works the request out, and returns the facts of what comes of it.
+func (a *Creates) workOut(ctx context.Context, actor app.Actor, t *template.Template, w *Evaluation) (f policy.Input, err error) {
+	if t != nil {
+		if err := t.CheckImmutable(w.Request.override(t)); err != nil {
+			return f, err
+		}
+	}
+	if w.Draft, w.Preview, err = a.Prepare(ctx, actor.Tenant, w.Request); err != nil {
+		return f, err
+	}
+	if _, err := volume.CheckUses(ctx, a.Store, actor, w.Preview.Layout.Provider, w.Preview.Volumes); err != nil {
+		return f, err
+	}
+	if _, _, err := w.Draft.Definition.PartialResults.Resolved(w.Request.OnFailure, w.Request.PartialOverride, w.Preview.Layout.Size()); err != nil {
+		return f, err
+	}
+	if err := a.Preflight.CheckSecretsOf(ctx, actor.Tenant, w.Request, w.Draft, w.Preview.Layout.Provider); err != nil {
+		return f, err
+	}
+	return a.facts(actor, w.Request, w.Draft, w.Preview), nil
+}
+
+// requested are the facts of a request as far as they are known without a layout. What is wrong with it is for Prepare to say.
+func (a *Creates) requested(actor app.Actor, r CreateRequest, t *template.Template) (policy.Input, error) {
+	f := policy.Input{
+		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
+		Name: r.Name, Template: r.Template, Labels: r.Labels, Now: a.Now(), Unsolved: true,
+	}
+	if t == nil {
+		return f, nil
+	}
+	r, _, err := r.resolved(t)
+	if err != nil {
+		return f, err
+	}
+	f.Nodes, f.Provider, f.Services = r.Size, cmp.Or(r.Provider, t.Defaults.Provider), slices.Clone(r.Services)
+	if len(f.Services) == 0 {
+		f.Services = slices.Clone(t.Defaults.Services)
+	}
+	slices.Sort(f.Services)
+	if h := cmp.Or(r.Hardware, t.Defaults.Hardware); h != "" {
+		f.Hardware = []string{h}
+	}
+	f.Lease, _ = t.Lease.LengthFor(r.Lease) // Prepare says what is wrong with it
+	return f, nil
+}
+
+// with returns the request with what policies changed.
+func (r CreateRequest) with(f, asked policy.Fields) CreateRequest {
+	if f.Size != asked.Size {
+		r.Size = f.Size
+	}
+	if f.Hardware != asked.Hardware {
+		r.Hardware = f.Hardware
+	}
+	if f.Provider != asked.Provider {
+		r.Provider = f.Provider
+	}
+	return r
+}
+
 // facts are what policies see. Where machines may be of other hardware, that is the most that it may come to.
-func (a *Creates) facts(ctx context.Context, actor app.Actor, r CreateRequest, d Draft, p Preview) (policy.Input, error) {
-	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
+func (a *Creates) facts(actor app.Actor, r CreateRequest, d Draft, p Preview) policy.Input {
 	f := policy.Input{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
 		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour), Lease: p.Lease,
-		Provider: p.Layout.Provider, CPU: d.mostCPU(p.Layout), Labels: r.Labels, Now: a.Now(), TimeZone: zone,
+		Provider: p.Layout.Provider, CPU: d.mostCPU(p.Layout), Labels: r.Labels, Now: a.Now(),
 	}
 	for s := range d.Definition.Services {
 		f.Services = append(f.Services, s)
@@ -249,15 +320,15 @@ func (a *Creates) facts(ctx context.Context, actor app.Actor, r CreateRequest, d
 	slices.Sort(f.Services)
 	slices.Sort(f.Hardware)
 	f.Hardware = slices.Compact(f.Hardware)
-	return f, err
+	return f
 }
 
-// newRequest is what is kept of an asking, whatever becomes of it.
-func (a *Creates) newRequest(actor app.Actor, r CreateRequest, w Evaluation) NewRequest {
+// RequestToKeep is what is kept of an asking, whatever becomes of it.
+func (a *Creates) RequestToKeep(actor app.Actor, r CreateRequest, w Evaluation) NewRequest {
 	r.Config, r.PlanHash, r.Pool = nil, "", nil // which may hold secrets, and are of no use later
 	return NewRequest{Who: actor, Build: r.Build, Request: Request{
 		Tenant: actor.Tenant, Kind: app.OperationCreate, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
-		RequestedAt: w.facts.Now, Spec: r, Facts: w.facts, Decision: w.decision, Terms: TermsOf(w.Draft, w.Preview),
+		RequestedAt: w.Facts.Now, Spec: r, Facts: w.Facts, Decision: w.Decision, Terms: TermsOf(w.Draft, w.Preview),
 	}}
 }
 

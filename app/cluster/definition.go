@@ -35,10 +35,13 @@ type Definition struct {
 	Stopped map[string][]string      `json:"stopped,omitempty"`
 	Hooks   []template.OperationHook `json:"hooks,omitempty"`  // the template's
 	Health  *template.HealthPolicy   `json:"health,omitempty"` // the template's; nil: no one looks
+	Idle    *template.IdlePolicy     `json:"idle,omitempty"`   // the template's; nil: as the tenant says
 	// PartialResults is what the template wants where not all machines come; nil: what was asked for fails.
 	PartialResults *template.PartialResults `json:"partial_results,omitempty"`
-	Firewall       *template.Firewall       `json:"firewall,omitempty"` // the template's; nil: whatever the account does by itself
-	Batches        *template.Person         `json:"batches,omitempty"`  // the template's; nil: no one looks between batches
+	// KeepFailed is for how long failed machines are kept for inspection, unless an operation's request says otherwise; "": they are deleted.
+	KeepFailed template.KeepTime  `json:"keep_failed,omitempty"`
+	Firewall   *template.Firewall `json:"firewall,omitempty"` // the template's; nil: whatever the account does by itself
+	Batches    *template.Person   `json:"batches,omitempty"`  // the template's; nil: no one looks between batches
 	// FallbackHardware lists, by hardware, what the machines of nodes may be made of instead, all of which are in Hardware.
 	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
 }
@@ -59,6 +62,7 @@ type NewCluster struct {
 	TenantCatalog int64
 	Build         *app.BuildClaim // that it is for, nil for none
 	Volumes       []volume.Claim  // kept ones that its nodes get
+	Places        *PlaceAttempt   // nil: it may be in one place only
 }
 
 // NewOperation is an operation about to be accepted. When another one of the same cluster has not ended, it waits;
@@ -76,9 +80,24 @@ type NewOperation struct {
 	AsOf time.Time
 	// Backfill says that Muster asks for it by itself, to have all nodes that were wanted.
 	Backfill bool
+	// Keep are failed machines that leave the cluster, to be kept for inspection, as it is accepted.
+	Keep []KeptMachine
 	// LeaseOver accepts it only where the cluster's lease has ended by then, and tells people: someone may just have
 	// moved the end.
 	LeaseOver bool
+	// Idle accepts it only where the cluster is idle still; nil for no such condition.
+	Idle *IdleEnd
+}
+
+// IdleEnd is what an operation saves that ends the use of an idle cluster.
+type IdleEnd struct{ PerHour float64 }
+
+// KeptMachine is a failed machine that is kept for inspection: it leaves its cluster, and is in one of its own from then on. The cluster's key opens it.
+type KeptMachine struct {
+	NewCluster        // of its own
+	HostKey    []byte // private, for the next machine of the node that it was
+	// Frees says that the node gets no other machine in this operation, so that what it takes of quotas goes with the machine.
+	Frees bool
 }
 
 // Secrets are the keys of a cluster.

@@ -71,10 +71,14 @@ func (a *Deletes) StartDelete(ctx context.Context, actor app.Actor, c app.Cluste
 	if err != nil {
 		return View{}, err
 	}
+	var idle *IdleEnd
+	if actor.Via == app.ViaServer && actor.User == app.IdleUser {
+		idle = &IdleEnd{}
+	}
 	_, err = a.Store.SubmitOperation(ctx, NewOperation{
 		Operation: app.Operation{Tenant: actor.Tenant, Cluster: c.ID, Kind: app.OperationDelete, PlanHash: plan.Hash(), Requester: actor.User,
 			CreatedAt: a.Now(), Expected: plan.Duration()},
-		Plan: plan, Cancel: true, LeaseOver: actor.Via == app.ViaServer && actor.User == app.Expirer,
+		Plan: plan, Cancel: true, LeaseOver: actor.Via == app.ViaServer && actor.User == app.Expirer, Idle: idle,
 	})
 	if err != nil {
 		return View{}, err

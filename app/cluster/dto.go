@@ -14,6 +14,7 @@ import (
 	"muster/app/policy"
 	"muster/app/template"
 	"muster/app/volume"
+	"muster/app/window"
 )
 
 // ViewStore is what Views needs of the database.
@@ -47,6 +48,7 @@ type ViewsConfig struct {
 	Catalogs *catalog.Service
 	Finder   *Finder
 	Masks    *Masks
+	Windows  *window.Service
 }
 
 // Views shows clusters, one or many.
@@ -72,6 +74,7 @@ type CreateRequest struct {
 	// OnFailure is what happens automatically when the create fails or is cancelled.
 	OnFailure app.FailureChoice `json:"on_failure,omitempty"`
 	template.PartialOverride
+	layout.PlaceOptions
 	// Visibility "" is the tenant's default. Group is one whose members own the cluster together with the one who asks.
 	Visibility  app.Visibility    `json:"visibility,omitempty"`
 	Group       string            `json:"group,omitempty"`
@@ -106,6 +109,8 @@ type Preview struct {
 	Volumes []volume.Planned `json:"volumes,omitempty"`
 	// Warnings are to be read before it is asked for, such as that the template is deprecated.
 	Warnings []string `json:"warnings,omitempty"`
+	// Places are the candidates of a request for one of several places, in the order in which they are tried; what is shown is the first one.
+	Places []layout.Candidate `json:"places,omitempty"`
 }
 
 // View is all about one cluster except steps and logs. Operations are newest first. Links have their macros
@@ -129,6 +134,10 @@ type View struct {
 	Actions Actions `json:"actions"`
 	// Backfill is nil where the cluster has all the nodes that were asked for, or no one wants the others any more.
 	Backfill *Backfill `json:"backfill,omitempty"`
+	// Changes are what policies changed in the request, in the answer to it.
+	Changes []policy.Change `json:"changes,omitempty"`
+	// Maintenance are the windows that its changes wait for, and what waits; nil where there are none.
+	Maintenance *window.View `json:"maintenance,omitempty"`
 }
 
 // Build is the build that a cluster was made for: it goes when the build ends.

@@ -21,7 +21,8 @@ func TestLabelsOfNewClusters(t *testing.T) {
 	b := harness.New(t)
 	ctx, ada := t.Context(), b.Actor("ada", app.RoleUser)
 	creates := b.Services.Cluster.Creates
-	b.Catalog.Templates["web"].Labels = &label.Rules{Defaults: label.Labels{"team": "web", "stage": "dev"}, Required: map[string]string{"cost-centre": "Ask your team lead."}}
+	b.Catalog.Templates["web"].Labels = &label.Rules{Defaults: label.Labels{"team": "web", "stage": "dev"},
+		Required: map[string]string{"cost-centre": "Ask your team lead."}}
 	r := harness.Asks("shop", 1, 8*time.Hour)
 	_, asked := creates.Ask(ctx, ada, r)
 	_, previewed := creates.Preview(ctx, ada, r)
@@ -82,7 +83,8 @@ func TestLabelsOfNewClusters(t *testing.T) {
 
 // Labels can't say what Muster finds its machines by, however they got into the database.
 func TestLabelsAreNoTagsOfMuster(t *testing.T) {
-	c := app.Cluster{ID: "web-1", Tenant: "t", Name: "web", Owner: "o'hara <x>" + strings.Repeat("x", 100), Labels: map[string]string{"muster-tenant": "other", "muster-x": "y", "team": "web"}}
+	c := app.Cluster{ID: "web-1", Tenant: "t", Name: "web", Owner: "o'hara <x>" + strings.Repeat("x", 100),
+		Labels: map[string]string{"muster-tenant": "other", "muster-x": "y", "team": "web"}}
 	tags := family.TagsFor(c, "i", "n1", "in")
 	want := map[string]string{family.TagInstallation: "i", family.TagTenant: "t", family.TagCluster: "web-1", family.TagNode: "n1", family.TagIntent: "in",
 		family.TagOwner: "o_hara _x_" + strings.Repeat("x", 53), family.TagClusterName: "web", "team": "web"}

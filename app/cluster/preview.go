@@ -30,7 +30,12 @@ func (a *Creates) Preview(ctx context.Context, actor app.Actor, r CreateRequest)
 		return Preview{}, err
 	}
 	ctx = catalog.HoldCatalog(ctx)
-	w, err := a.evaluate(ctx, actor, r)
+	w, err := a.EvaluateRequest(ctx, actor, r, true)
+	return a.CompletePreview(ctx, actor, w, err)
+}
+
+// CompletePreview adds to a preview what nothing depends on: machines of pools, a cheaper layout, and problems that are foreseen.
+func (a *Creates) CompletePreview(ctx context.Context, actor app.Actor, w Evaluation, err error) (Preview, error) {
 	if err == nil {
 		w.Preview.FromPools, err = a.matchForCreate(ctx, actor.Tenant, w.Draft, w.Preview)
 	}
@@ -68,11 +73,16 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 			return Draft{}, Preview{}, err
 		}
 	}
-	layout, err := a.Solver.Solve(ctx, c, r.Request)
+	layout, err := applayout.SolveIn(ctx, a.Solver, c, r.Request)
 	if err != nil {
 		return Draft{}, Preview{}, err
 	}
 	layout.Currency = c.Currency
+	for _, g := range layout.Groups {
+		if err := c.Templates[r.Template].CheckPlace(template.Place{Provider: layout.Provider, Zone: g.Zone, Hardware: g.Hardware}); err != nil {
+			return Draft{}, Preview{}, err
+		}
+	}
 	if err := a.Preflight.CheckProvisioner(ctx, tenant, c.Providers[layout.Provider]); err != nil {
 		return Draft{}, Preview{}, err
 	}
@@ -86,6 +96,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 		return Draft{}, Preview{}, err
 	}
 	d.Definition = define(c, t, layout, template.MergeConfig(set.Config, r.Config))
+	d.Definition.KeepFailed = r.KeepFailed.Over(t.KeepFailed).Kept()
 	left, err := a.Resources.Common(ctx, tenant, d.Definition.Services, nil)
 	if err != nil {
 		return Draft{}, Preview{}, err
@@ -131,6 +142,9 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 	if spec := c.Providers[layout.Provider]; t.Firewall != nil && spec != nil && a.Firewalls != nil && !a.Firewalls(spec.Type) {
 		warnings = append(warnings, fmt.Sprintf("Provider %s doesn't support firewalls, so the firewall of template %s isn't applied.", spec.Name, t.Name))
 	}
+	if spec := c.Providers[layout.Provider]; t.Idle != nil && t.Idle.Action() == template.IdleSleep && spec != nil && a.Sleeps != nil && !a.Sleeps(spec.Type) {
+		warnings = append(warnings, fmt.Sprintf("Provider %s can't stop machines and keep them, so the cluster won't go to sleep when it's idle.", spec.Name))
+	}
 	p.Layout, p.Plan, p.PlanHash, p.Duration, p.Warnings = layout, plan, plan.Hash(), plan.Duration(), warnings
 	return d, p, nil
 }
@@ -142,7 +156,9 @@ func define(c *template.Catalog, t *template.Template, l applayout.Layout, confi
 		Template: t.Digest(), Immutable: t.Immutable,
 		Hooks:          t.Hooks,
 		Health:         t.Health,
+		Idle:           t.Idle,
 		PartialResults: t.PartialResults,
+		KeepFailed:     t.KeepFailed.Kept(),
 		Firewall:       t.Firewall,
 		Batches:        t.Batches,
 		Config:         template.MergeConfig(t.Defaults.Config, config),

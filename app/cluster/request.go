@@ -13,16 +13,18 @@ import (
 	"muster/app/layout"
 	"muster/app/policy"
 	"muster/app/template"
+	"muster/app/window"
 )
 
 // RequestStatus is the state of a request in one word.
 type RequestStatus string
 
-// The states. Only waiting and offered are not the end.
+// The states. Only waiting, offered and scheduled are not the end.
 const (
 	RequestAccepted  RequestStatus = "accepted"  // it runs, or has run: see its cluster
 	RequestRefused   RequestStatus = "refused"   // by a policy
 	RequestWaiting   RequestStatus = "waiting"   // for approvals
+	RequestScheduled RequestStatus = "scheduled" // nothing is missing but that its maintenance window opens
 	RequestOffered   RequestStatus = "offered"   // approved with conditions: who asked has to confirm
 	RequestDenied    RequestStatus = "denied"    // by a person
 	RequestExpired   RequestStatus = "expired"   // no one decided in time
@@ -30,10 +32,13 @@ const (
 )
 
 // RequestStatuses are all of them.
-var RequestStatuses = []RequestStatus{RequestWaiting, RequestOffered, RequestAccepted, RequestRefused, RequestDenied, RequestExpired, RequestWithdrawn}
+var RequestStatuses = []RequestStatus{RequestWaiting, RequestOffered, RequestScheduled, RequestAccepted, RequestRefused, RequestDenied, RequestExpired,
+	RequestWithdrawn}
 
-// Open reports whether someone still has to decide.
-func (s RequestStatus) Open() bool { return s == RequestWaiting || s == RequestOffered }
+// Open reports whether it has not ended: someone still has to decide, or it waits for its window.
+func (s RequestStatus) Open() bool {
+	return s == RequestWaiting || s == RequestOffered || s == RequestScheduled
+}
 
 // Request is what someone asked for. It is kept forever. One that is open is not in the ledger and holds no worker.
 type Request struct {
@@ -61,8 +66,10 @@ type Request struct {
 
 	ExpiresAt time.Time `json:"expires_at,omitzero"` // while it is open
 	DueAt     time.Time `json:"-"`                   // when it needs attention next; zero: never
-	Override  bool      `json:"emergency_override,omitempty"`
-	Message   string    `json:"message,omitempty"` // why it is as it is
+	// Window is the maintenance window that it waits for, or last waited for.
+	Window   *window.Opening `json:"window,omitempty"`
+	Override bool            `json:"emergency_override,omitempty"`
+	Message  string          `json:"message,omitempty"` // why it is as it is
 }
 
 // Terms are what a request comes to.
@@ -81,6 +88,8 @@ type Terms struct {
 	Seal string `json:"seal,omitempty"`
 	// Updated is what happens to an existing cluster; the layout is then that of afterwards, and the lease what is left of it.
 	Updated *UpdateTerms `json:"updated,omitempty"`
+	// Places are the candidates of a request for one of several places, in their order.
+	Places []layout.Candidate `json:"places,omitempty"`
 }
 
 // Offer is terms that an approver proposes instead.
@@ -130,6 +139,8 @@ type RequestPayload struct {
 	Follows int64           `json:"follows,omitempty"`
 	Owner   string          `json:"owner,omitempty"`
 	Offer   *RequestPayload `json:"offer,omitempty"` // the same of an offer
+	// Places are, of a request for one of several places, what is needed in each, in their order. The rest is that of the first.
+	Places *PlaceSet `json:"places,omitempty"`
 }
 
 // Seal is the digest of what was kept, without an offer. It is hex, 64 digits.
@@ -242,7 +253,12 @@ func (n *NewRequest) Open(k RequestPayload, needs []policy.RequiredApproval) {
 
 // NoConditions refuses to offer something else than was asked for.
 func (r Request) NoConditions() error {
-	if r.Kind == app.OperationCreate {
+	switch {
+	case len(r.Terms.Places) > 1:
+		return &app.Error{Code: app.EInvalid, Field: "decision", Reason: "no_conditions",
+			Message: "You can't offer conditions for a request that names several places.",
+			Hint:    "Approve the request as it is, or deny it and say what you would approve."}
+	case r.Kind == app.OperationCreate:
 		return nil
 	}
 	return &app.Error{Code: app.EInvalid, Field: "decision", Reason: "no_conditions", Message: fmt.Sprintf("You can't offer conditions for a change to an existing cluster (%s).", r.Kind.Text()),

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/policy"
+	"muster/app/window"
 )
 
 // RequestAct is what can happen to a request that is open.
@@ -22,8 +23,10 @@ const (
 	RequestConfirm   RequestAct = "confirm"
 	RequestWithdraw  RequestAct = "withdraw"
 	RequestBreak     RequestAct = "break_glass"
-	RequestReconcile RequestAct = "tend"  // what time brings: reminders, escalation, the end
-	RequestLapse     RequestAct = "lapse" // what it is about has changed since, so it ends
+	RequestReconcile RequestAct = "tend"    // what time brings: reminders, escalation, the end
+	RequestStart     RequestAct = "start"   // its maintenance window is open
+	RequestRunNow    RequestAct = "run_now" // before its window
+	RequestLapse     RequestAct = "lapse"   // what it is about has changed since, so it ends
 )
 
 // RequestMove is such an act. PlanHash is that of what was shown to who acts.
@@ -40,6 +43,8 @@ type RequestMove struct {
 	// Cluster is what is made where the request runs, or Operation what is then done to an existing one.
 	Cluster   *NewCluster
 	Operation *NewOperation
+	// Window is the maintenance window that it has to wait for, or to wait for again; nil: it runs where nothing else is missing.
+	Window *window.Opening
 }
 
 // RequestOutcome is what follows from a move, besides the request as it is then.
@@ -63,13 +68,16 @@ const (
 func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 	m.Reason = strings.TrimSpace(m.Reason)
 	if !r.Status.Open() {
-		if m.Act == RequestReconcile || m.Act == RequestLapse {
+		if m.Act == RequestReconcile || m.Act == RequestLapse || m.Act == RequestStart {
 			return RequestOutcome{Nothing: true}, nil
 		}
 		return o, &app.Error{Code: app.EConflict, Reason: "request_ended", Message: fmt.Sprintf("Request %d is already %s.", r.ID, r.Status), Hint: "Reload the request."}
 	}
 	if len(m.Reason) > MostReason {
 		return o, &app.Error{Code: app.ETooLarge, Field: "reason", Message: "The reason must be at most 1,000 bytes.", Hint: "Shorten the reason."}
+	}
+	if err := r.checkScheduled(m.Act); err != nil {
+		return o, err
 	}
 	switch m.Act {
 	case RequestApprove, RequestDeny, RequestOffer:
@@ -82,6 +90,10 @@ func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 		o, err = r.breakGlass(m)
 	case RequestReconcile:
 		o = r.reconcile(m.Now)
+	case RequestStart:
+		o = r.start(m)
+	case RequestRunNow:
+		o, err = r.runNow(m)
 	case RequestLapse:
 		o = r.endLapsed(m)
 	default:
@@ -89,6 +101,9 @@ func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 	}
 	if err != nil {
 		return RequestOutcome{}, err
+	}
+	if o.Run && m.Window != nil {
+		o.Run, o.Notices = false, r.schedule(m)
 	}
 	if o.Run {
 		r.Status = RequestAccepted
@@ -263,6 +278,9 @@ func (r Request) MayBreak(a app.Actor) bool {
 
 // reconcile does what is due by now.
 func (r *Request) reconcile(now time.Time) (o RequestOutcome) {
+	if r.Status == RequestScheduled {
+		return RequestOutcome{Nothing: true}
+	}
 	if !r.ExpiresAt.IsZero() && !now.Before(r.ExpiresAt) {
 		r.Message = "The approvals didn't arrive in time."
 		if r.Status == RequestOffered {
@@ -293,6 +311,9 @@ func (r *Request) reconcile(now time.Time) (o RequestOutcome) {
 func (r Request) due() time.Time {
 	if !r.Status.Open() {
 		return time.Time{}
+	}
+	if r.Status == RequestScheduled {
+		return r.Window.Due()
 	}
 	next := r.ExpiresAt
 	for _, n := range r.Approvals {

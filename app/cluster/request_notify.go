@@ -73,7 +73,11 @@ func (r Request) toApprovers(at time.Time, title string, groups []string) app.No
 
 // OpenedNotices is the notice for when a request starts waiting; it has its number by then.
 func (r Request) OpenedNotices() []app.Notice {
-	if r.Status != RequestWaiting {
+	switch r.Status {
+	case RequestScheduled:
+		return []app.Notice{r.toRequester(r.RequestedAt, r.about("Waiting for the maintenance window"), r.Window.Text()+".")}
+	case RequestWaiting:
+	default:
 		return nil
 	}
 	return []app.Notice{r.toApprovers(r.RequestedAt, r.about("Approval required"), r.groups())}

@@ -18,13 +18,13 @@ func (a *Views) Cluster(ctx context.Context, actor app.Actor, id string) (View, 
 	if err != nil {
 		return View{}, err
 	}
-	v, err := a.clusterView(ctx, actor, c)
+	v, err := a.ViewOfCluster(ctx, actor, c)
 	MaskView(m, &v)
 	return v, err
 }
 
-// clusterView is all about a cluster that the actor may see, or could see a moment ago.
-func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster) (View, error) {
+// ViewOfCluster is all about a cluster that the actor may see, or could see a moment ago.
+func (a *Views) ViewOfCluster(ctx context.Context, actor app.Actor, c app.Cluster) (View, error) {
 	v, err := a.Store.View(ctx, actor.Tenant, c.ID)
 	if err != nil {
 		return v, err
@@ -55,6 +55,13 @@ func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster)
 	}
 	if v.Backfill, err = a.Store.BackfillOf(ctx, actor.Tenant, c.ID); err != nil {
 		return View{}, err
+	}
+	m, err := a.Windows.Of(ctx, v.Cluster)
+	if err != nil {
+		return View{}, err
+	}
+	if !m.None() || len(m.Waiting) > 0 {
+		v.Maintenance = &m
 	}
 	open, err := a.unfinished(ctx, v)
 	if err != nil {

@@ -46,6 +46,7 @@ type Spec struct {
 	Template   string              `json:"template"`
 	Size       int                 `json:"size"`
 	Provider   string              `json:"provider,omitempty"`
+	Zone       string              `json:"zone,omitempty"`
 	Services   []string            `json:"services,omitempty"`
 	Hardware   string              `json:"hardware,omitempty"` // where all nodes have the same
 	Image      string              `json:"image,omitempty"`    // where all nodes have the same
@@ -59,6 +60,7 @@ type Spec struct {
 	Description string            `json:"description,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"`
 	template.PartialOverride
+	layout.PlaceOptions
 }
 
 // SpecExport is a spec with what it does not say. Groups are the nodes as they are; a create works them out from the rest.
@@ -226,9 +228,11 @@ func leaseText(d time.Duration) string {
 
 // Request is what to ask for.
 func (s Spec) Request() (CreateRequest, error) {
-	r := CreateRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, PartialOverride: s.PartialOverride,
+	r := CreateRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure,
+		PartialOverride: s.PartialOverride, PlaceOptions: s.PlaceOptions,
 		Description: s.Description, Labels: s.Labels,
-		Request: layout.Request{Template: s.Template, Size: s.Size, Provider: s.Provider, Services: s.Services, Hardware: s.Hardware, Image: s.Image, Prefer: s.Prefer}}
+		Request: layout.Request{Template: s.Template, Size: s.Size, Provider: s.Provider, Zone: s.Zone, Services: s.Services, Hardware: s.Hardware,
+			Image: s.Image, Prefer: s.Prefer}}
 	var err error
 	r.Lease, err = s.leaseLength()
 	return r, err
@@ -252,7 +256,8 @@ func (s Spec) leaseLength() (*time.Duration, error) {
 // Complaints are what is wrong with a spec whatever the catalog says, each with its field.
 func (s Spec) Complaints() (list []*app.Error) {
 	_, lease := s.leaseLength()
-	checks := []error{label.CheckDescription(s.Description), label.Check(s.Labels), s.Prefer.Check(), lease, s.OnFailure.Check(), s.PartialOverride.Check(s.OnFailure)}
+	checks := []error{label.CheckDescription(s.Description), label.Check(s.Labels), s.Prefer.Check(), lease, s.OnFailure.Check(),
+		s.PartialOverride.Check(s.OnFailure), s.PlaceOptions.Check()}
 	if s.Name != "" {
 		checks = append(checks, app.CheckClusterName(s.Name))
 	}

@@ -10,6 +10,7 @@ import (
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
+	"muster/app/window"
 )
 
 // Update is what a person requests of an existing cluster. Which fields count depends on Kind; the others are refused.
@@ -69,6 +70,8 @@ type UpdatePreview struct {
 	Account *AccountAnswer `json:"account,omitempty"`
 	// Decision is what policies say; nil where none says anything.
 	Decision *policy.Decision `json:"decision,omitempty"`
+	// Window says which maintenance window it waits for, or starts in; nil where it needs none.
+	Window *window.Wait `json:"window,omitempty"`
 	// NoChanges reports that nothing would change: the plan is empty.
 	NoChanges bool `json:"no_changes,omitempty"`
 }
@@ -129,7 +132,7 @@ func (c *Change) LeavingNodes() []string {
 // RefusedBy is what is notified of a policy's no.
 func RefusedBy(d policy.Decision, request int64) error {
 	return &app.Error{Code: app.EForbidden, Reason: "policy", Message: d.Reason,
-		Hint: fmt.Sprintf("Denied by policy %s. See request %d.", d.Policy, request)}
+		Hint: fmt.Sprintf("Denied by %s. See request %d.", d.By(), request)}
 }
 
 // Moves reports whether a node is made, goes, or has other services afterwards. Where services were left undone, they are among those

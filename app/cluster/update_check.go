@@ -140,7 +140,8 @@ func (m Update) said() (fields []string) {
 		name string
 		set  bool
 	}{{"size", m.Size != 0}, {"services", len(m.Services) > 0}, {"nodes", len(m.Nodes) > 0}, {"hardware", m.Hardware != ""}, {"image", m.Image != ""},
-		{"config", len(m.Config) > 0}, {"replace", m.Replace}, {"parameters", len(m.Parameters) > 0}, {"no_restart", m.NoRestart}, {"batch", m.Batch != 0}, {"ask_between_batches", m.AskBetween}} {
+		{"config", len(m.Config) > 0}, {"replace", m.Replace}, {"parameters", len(m.Parameters) > 0}, {"no_restart", m.NoRestart}, {"batch",
+			m.Batch != 0}, {"ask_between_batches", m.AskBetween}} {
 		if f.set {
 			fields = append(fields, f.name)
 		}

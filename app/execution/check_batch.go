@@ -11,6 +11,7 @@ import (
 	appcluster "muster/app/cluster"
 	"muster/app/health"
 	"muster/app/humanize"
+	"muster/app/idle"
 	"muster/app/template"
 )
 
@@ -21,12 +22,17 @@ type CheckBatchReport struct {
 	Findings []health.NodeFinding `json:"findings,omitempty"`
 	// Left are nodes for which there was no time: what is known of them stays as it is.
 	Left []string `json:"left,omitempty"`
+	// InUse are the nodes on which not all conditions of being idle hold, and UseMeasured says that they were looked at, which older workers
+	// don't do.
+	InUse       []idle.NodeFinding `json:"in_use,omitempty"`
+	UseMeasured bool               `json:"use_measured,omitempty"`
 }
 
 // What one report holds at most; what is more is cut.
 const (
 	maxFindings     = 10_000
 	maxWrong        = 100 // services of a node
+	maxInUse        = 100 // nodes that are listed as in use
 	manyFindings    = 500
 	shortReasonText = 100
 )
@@ -38,7 +44,10 @@ func (r CheckBatchReport) bounded() CheckBatchReport {
 		most = shortReasonText
 	}
 	cut := func(s string) string { return humanize.CutText(strings.ToValidUTF8(s, ""), most) }
-	out := CheckBatchReport{Cluster: r.Cluster, Round: r.Round, Left: r.Left[:min(len(r.Left), maxFindings)]}
+	out := CheckBatchReport{Cluster: r.Cluster, Round: r.Round, Left: r.Left[:min(len(r.Left), maxFindings)], UseMeasured: r.UseMeasured}
+	for _, f := range r.InUse[:min(len(r.InUse), maxInUse)] { // no more are shown
+		out.InUse = append(out.InUse, f.Bounded())
+	}
 	for _, f := range r.Findings[:min(len(r.Findings), maxFindings)] {
 		if f.Unreachable != "" {
 			out.Findings = append(out.Findings, health.NodeFinding{Node: f.Node, Unreachable: cut(f.Unreachable)})
@@ -64,6 +73,8 @@ type ClaimedCheckBatch struct {
 	Nodes      []app.Node // existing ones, in number order
 	Definition appcluster.Definition
 	Secrets    appcluster.Secrets
+	IdleOnly   bool                     // the template has no health checks
+	Idle       *template.IdleConditions // to be measured; nil: nothing
 }
 
 // CheckBatchQuery claims a check batch.
@@ -110,13 +121,14 @@ type CheckBatchSource interface {
 
 // CheckBatch is a claimed check batch with all that is needed to carry it out.
 type CheckBatch struct {
-	Cluster string           `json:"cluster"`
-	Tenant  string           `json:"tenant"`
-	Round   int64            `json:"round"` // the fence: it grows with each claim
-	Within  time.Duration    `json:"within"`
-	SSHKey  []byte           `json:"ssh_key"`
-	Nodes   []CheckBatchNode `json:"nodes"`
-	Guarded bool             `json:"guarded,omitempty"` // as Assignment.Guarded
+	Cluster string                   `json:"cluster"`
+	Tenant  string                   `json:"tenant"`
+	Round   int64                    `json:"round"` // the fence: it grows with each claim
+	Within  time.Duration            `json:"within"`
+	SSHKey  []byte                   `json:"ssh_key"`
+	Nodes   []CheckBatchNode         `json:"nodes"`
+	Guarded bool                     `json:"guarded,omitempty"` // as Assignment.Guarded
+	Idle    *template.IdleConditions `json:"idle,omitempty"`    // to be measured on all nodes; nil: nothing
 	// Secrets are the values of the tenant's secrets that the cluster's configuration refers to: nothing that is reported may hold one.
 	Secrets []string `json:"secrets,omitempty"`
 }

@@ -118,7 +118,8 @@ func (a *Service) claimCheckBatch(ctx context.Context, w app.WorkerID, except []
 	if err != nil || c == nil {
 		return nil, err
 	}
-	r := &CheckBatch{Cluster: c.Cluster.ID, Tenant: c.Cluster.Tenant, Round: c.Round, Within: health.CheckBatchTime(len(c.Nodes)), SSHKey: c.Secrets.PrivateKey}
+	r := &CheckBatch{Cluster: c.Cluster.ID, Tenant: c.Cluster.Tenant, Round: c.Round, Within: health.CheckBatchTime(len(c.Nodes)),
+		SSHKey: c.Secrets.PrivateKey, Idle: c.Idle}
 	if r.Guarded, err = a.Catalogs.Guards(ctx, c.Cluster.Tenant, c.Cluster.Provider); err != nil {
 		return nil, err
 	}
@@ -149,7 +150,11 @@ func (a *Service) claimCheckBatch(ctx context.Context, w app.WorkerID, except []
 		r.Secrets = slices.Concat(r.Secrets, secret, facts)
 	}
 	for _, n := range c.Nodes {
-		r.Nodes = append(r.Nodes, CheckBatchNode{Node: n, Checks: x.checks(n)})
+		node := CheckBatchNode{Node: n}
+		if !c.IdleOnly {
+			node.Checks = x.checks(n)
+		}
+		r.Nodes = append(r.Nodes, node)
 	}
 	return r, nil
 }

@@ -94,6 +94,9 @@ type Assignment struct {
 	// operation was last resumed.
 	Replacements []string `json:",omitempty"`
 
+	// KeepFailed says of a confirm that a machine which doesn't come up is kept for inspection, and the node gets another; see ReasonKept.
+	KeepFailed bool `json:",omitempty"`
+
 	// CreateBatch is, of a create that is Unasked, what the operation has to make at the provider in all; nil where it is this machine alone.
 	CreateBatch *CreateBatch `json:",omitempty"`
 

@@ -11,6 +11,7 @@ import (
 	"muster/app/health"
 	"muster/app/humanize"
 	"muster/app/operation"
+	"muster/app/quarantine"
 	"muster/app/template"
 )
 
@@ -83,11 +84,22 @@ func (a *Health) repairUnhealthy(ctx context.Context, d RepairDue) (begun bool, 
 		n.Tell = d.tell(now, fmt.Sprintf("The repair of cluster %s failed.", d.Cluster.Name), c.Note)
 	}
 	if len(c.Nodes) > 0 {
-		answer, err := a.Updates.Update(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, appcluster.Update{Kind: app.OperationRepair, Nodes: c.Nodes})
+		m, who := appcluster.Update{Kind: app.OperationRepair, Nodes: c.Nodes}, app.System(d.Cluster.Tenant, app.HealthUser)
+		answer, err := a.Updates.Update(ctx, who, d.Cluster.ID, m)
+		if quarantine.Refused(err) { // a healthy cluster matters more than what is kept
+			m.KeepFailed = template.KeepOff
+			answer, err = a.Updates.Update(ctx, who, d.Cluster.ID, m)
+		}
 		switch code := app.CodeOf(err); {
 		case err == nil && answer.Operation > 0:
 			begun = true
 			n.Operation, n.Note = answer.Operation, fmt.Sprintf("Operation %d is repairing %s.", answer.Operation, humanize.Some(c.Nodes, 10))
+		case err == nil && answer.Request != nil && answer.Request.Window != nil:
+			w := answer.Request.Window
+			n.NextAt, n.Note = w.Start.Add(firstRepairGap), "A repair is waiting for the maintenance window: "+w.Text()+"."
+			n.Tell = d.tell(now, fmt.Sprintf("A repair of cluster %s is waiting for the maintenance window.", d.Cluster.Name), w.Text()+".")
+		case code == app.EConflict && app.AsError(err).Reason == "already_scheduled":
+			n.NextAt, n.Note = now.Add(firstRepairGap), app.AsError(err).ForPeople()
 		case err == nil: // it waits for an approval
 			n.NextAt, n.Note = now.Add(firstRepairGap), "A repair is waiting for approval."
 		case code == app.EConflict: // an operation is running

@@ -8,6 +8,7 @@ import (
 	"muster/app/catalog"
 	"muster/app/cluster"
 	"muster/app/observe"
+	"muster/app/quarantine"
 	"muster/app/resource"
 	"muster/app/secret"
 	"muster/app/template"
@@ -80,6 +81,8 @@ type Config struct {
 
 	Facts       *Facts
 	ManualSteps *ManualSteps
+	// Keeping works out what is kept of machines that don't come up; nil: nothing is.
+	Keeping *quarantine.Drafts
 }
 
 // Service hands out steps to workers and takes their reports.

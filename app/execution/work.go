@@ -140,6 +140,7 @@ func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []Report) 
 			fs[i].ClaimFor = ClaimFor
 		}
 		fs[i].Fallbacks = a.fallbacks(ctx, w, r)
+		fs[i].Keep = a.keepUnconfirmed(ctx, w, r)
 	}
 	done, err := a.Steps.FinishSteps(ctx, w, fs)
 	if err != nil {
@@ -237,7 +238,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *ClaimedStep) (*
 		as.Age = max(a.Now().Sub(c.TriedAt), 0)
 	}
 	switch as.Action {
-	case app.ActionCreate, app.ActionConfirm, app.ActionDelete, app.ActionSleep, app.ActionWake, app.ActionAttach, app.ActionDetach:
+	case app.ActionCreate, app.ActionConfirm, app.ActionDelete, app.ActionSleep, app.ActionWake, app.ActionIsolate, app.ActionAttach, app.ActionDetach:
 		if err := a.assignMachine(ctx, as, c, oc); err != nil {
 			return nil, err
 		}
@@ -245,6 +246,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *ClaimedStep) (*
 			return nil, err
 		}
 	}
+	as.KeepFailed = keepsUnconfirmed(c, oc.definition)
 	if err := a.assignFromPool(ctx, as); err != nil {
 		return nil, err
 	}

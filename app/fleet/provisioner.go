@@ -205,7 +205,8 @@ func provisionerOf(all []app.Provisioner, id string) (app.Provisioner, error) {
 	}
 	switch {
 	case len(named) > 1:
-		return found, &app.Error{Code: app.EConflict, Reason: "several", Message: humanize.Count(len(named), "provisioner") + " have the name " + humanize.Clip(id) + ".", Hint: "Use an ID: " + humanize.Or(named) + "."}
+		return found, &app.Error{Code: app.EConflict, Reason: "several", Message: humanize.Count(len(named),
+			"provisioner") + " have the name " + humanize.Clip(id) + ".", Hint: "Use an ID: " + humanize.Or(named) + "."}
 	case found.ID == "":
 		return found, &app.Error{Code: app.ENotFound, Message: "Provisioner " + humanize.Clip(id) + " doesn't exist.", Hint: humanize.Suggest(id, names)}
 	}

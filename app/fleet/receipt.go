@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/volume"
 )
 
@@ -89,7 +90,8 @@ type Receipt struct {
 	DeletedAt time.Time         `json:"deleted_at,omitzero"`
 	AsOf      time.Time         `json:"as_of"` // what still exists is counted until here
 	Lines     []ReceiptLine     `json:"resources"`
-	Remaining int               `json:"remaining"` // resources that are not proven to be gone
+	Remaining int               `json:"remaining"`      // resources that are not proven to be gone
+	Kept      int               `json:"kept,omitempty"` // machines that were kept for inspection, in clusters of their own
 	Lifetime  time.Duration     `json:"lifetime"`
 	Cost      float64           `json:"cost"`
 	Currency  string            `json:"currency"`           // by ISO 4217
@@ -142,6 +144,18 @@ type ReceiptLine struct {
 	CloudResource
 	Lifetime time.Duration `json:"lifetime"`
 	Cost     float64       `json:"cost"`
+	Kept     bool          `json:"kept,omitempty"` // since DeletedAt it's kept for inspection, on a receipt of its own
+}
+
+// KeptSuffix ends the intent of a line whose machine is kept under the intent itself.
+const KeptSuffix = "/kept"
+
+// KeptWords say that machines of the cluster are kept; "" where none is.
+func (r Receipt) KeptWords() string {
+	if r.Kept == 0 {
+		return ""
+	}
+	return humanize.CountOf(r.Kept, "machine was", "machines were") + " kept for inspection, each with a receipt of its own: muster cluster kept."
 }
 
 // Receipt returns what the cluster has had at its provider, and what that cost.
@@ -176,7 +190,10 @@ func NewReceipt(c app.Cluster, all []CloudResource, p Proof, now time.Time) Rece
 			end = now
 			r.Remaining++
 		}
-		l := ReceiptLine{CloudResource: x, Lifetime: max(end.Sub(x.CreatedAt), 0)}
+		l := ReceiptLine{CloudResource: x, Lifetime: max(end.Sub(x.CreatedAt), 0), Kept: strings.HasSuffix(x.Intent, KeptSuffix)}
+		if l.Kept {
+			r.Kept++
+		}
 		l.Cost = l.Lifetime.Hours() * x.Price
 		if x.Price == 0 {
 			r.Unpriced++

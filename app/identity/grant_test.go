@@ -42,7 +42,8 @@ func TestGrants(t *testing.T) {
 		name := rapid.SampledFrom([]string{"a", "b", "c", "d"})
 		var rules []GrantRule
 		for range rapid.IntRange(0, 6).Draw(t, "rules") {
-			rules = append(rules, GrantRule{name.Draw(t, "group"), Grant{Tenant: name.Draw(t, "tenant"), Role: rapid.SampledFrom(roles).Draw(t, "role"), Groups: rapid.SliceOfN(name, 0, 3).Draw(t, "to")}})
+			rules = append(rules, GrantRule{name.Draw(t, "group"), Grant{Tenant: name.Draw(t, "tenant"), Role: rapid.SampledFrom(roles).Draw(t, "role"),
+				Groups: rapid.SliceOfN(name, 0, 3).Draw(t, "to")}})
 		}
 		groups := rapid.SliceOfN(name, 0, 4).Draw(t, "groups")
 		in := " " + strings.Join(groups, " ") + " "
@@ -75,7 +76,8 @@ func TestGrants(t *testing.T) {
 }
 
 func TestAccountNames(t *testing.T) {
-	for name, want := range map[string]string{"Ada Lovelace": "ada-lovelace", "ADA": "ada", "..x": "x", "ä": "", strings.Repeat("a", 100): strings.Repeat("a", 63), "o'neil": "o-neil", "ada@acme.example": "ada", "@": ""} {
+	for name, want := range map[string]string{"Ada Lovelace": "ada-lovelace", "ADA": "ada", "..x": "x", "ä": "",
+		strings.Repeat("a", 100): strings.Repeat("a", 63), "o'neil": "o-neil", "ada@acme.example": "ada", "@": ""} {
 		if got := AccountName(name); got != want {
 			t.Errorf("%q: got account %q, want %q", name, got, want)
 		}

@@ -43,7 +43,8 @@ func invalid(field, hint, format string, args ...any) error {
 // CheckKey refuses what can't be the key of a label.
 func CheckKey(key string) error {
 	if !keyForm.MatchString(key) {
-		return invalid("labels", "Use lowercase letters, digits, - and _, starting with a letter, such as cost-centre (at most 63 characters).", "Invalid label key %.70q.", key)
+		return invalid("labels", "Use lowercase letters, digits, - and _, starting with a letter, such as cost-centre (at most 63 characters).",
+			"Invalid label key %.70q.", key)
 	}
 	for _, begin := range reserved {
 		if strings.HasPrefix(key, begin) {

@@ -108,7 +108,8 @@ func TestRequiredLabels(t *testing.T) {
 	r := &Rules{Defaults: Labels{"team": "web"}, Required: map[string]string{"cost-centre": "Ask your team lead.", "team": ""}}
 	_, err := r.Complete("", nil)
 	e := app.AsError(err)
-	if e.Message != "This template requires the label cost-centre." || e.Hint != "Add cost-centre=VALUE. Ask your team lead." || e.Reason != "label_required" || e.Field != "labels" {
+	if e.Message != "This template requires the label cost-centre." || e.Hint != "Add cost-centre=VALUE. Ask your team lead." ||
+		e.Reason != "label_required" || e.Field != "labels" {
 		t.Errorf("%+v", e)
 	}
 	got, err := r.Complete("", Labels{"cost-centre": "7", "team": "db"})
@@ -119,7 +120,8 @@ func TestRequiredLabels(t *testing.T) {
 	if got, err := none.Complete("x", Labels{"a": "b"}); err != nil || len(got) != 1 || none.Check() != nil {
 		t.Errorf("%v, %v", got, err)
 	}
-	for _, bad := range []*Rules{{Defaults: Labels{"A": "b"}}, {Required: map[string]string{"muster": ""}}, {Required: map[string]string{"a": strings.Repeat("x", 201)}}} {
+	for _, bad := range []*Rules{{Defaults: Labels{"A": "b"}}, {Required: map[string]string{"muster": ""}},
+		{Required: map[string]string{"a": strings.Repeat("x", 201)}}} {
 		if bad.Check() == nil {
 			t.Errorf("%+v is good", bad)
 		}
@@ -137,8 +139,10 @@ func TestLabelChanges(t *testing.T) {
 		said   string
 		fails  string
 	}{
-		{"add and remove", Labels{"cost-centre": "1", "team": "a"}, Change{Set: Labels{"x": "y"}, Remove: []string{"team", "no"}}, Labels{"cost-centre": "1", "x": "y"}, "x=y, team removed", ""},
-		{"replace", Labels{"cost-centre": "1", "team": "a"}, Change{Set: Labels{"cost-centre": "2"}, Replace: true}, Labels{"cost-centre": "2"}, "cost-centre=2, team removed", ""},
+		{"add and remove", Labels{"cost-centre": "1", "team": "a"}, Change{Set: Labels{"x": "y"}, Remove: []string{"team", "no"}},
+			Labels{"cost-centre": "1", "x": "y"}, "x=y, team removed", ""},
+		{"replace", Labels{"cost-centre": "1", "team": "a"}, Change{Set: Labels{"cost-centre": "2"}, Replace: true}, Labels{"cost-centre": "2"},
+			"cost-centre=2, team removed", ""},
 		{"a required one stays", Labels{"cost-centre": "1"}, Change{Remove: []string{"cost-centre"}}, nil, "", "requires the label cost-centre"},
 		{"one that was missing before may stay so", Labels{"team": "a"}, Change{Set: Labels{"team": "b"}}, Labels{"team": "b"}, "team=b", ""},
 		{"a description", nil, Change{Description: text(" Shop ")}, nil, "description", ""},
@@ -157,7 +161,8 @@ func TestLabelChanges(t *testing.T) {
 			t.Errorf("%s: %v, %q, %v", c.name, to.Labels, said, err)
 		}
 	}
-	for name, bad := range map[string]Change{"nothing": {}, "both": {Set: Labels{"a": "b"}, Remove: []string{"a"}}, "a long text": {Description: text(strings.Repeat("x", 501))},
+	for name, bad := range map[string]Change{"nothing": {}, "both": {Set: Labels{"a": "b"}, Remove: []string{"a"}},
+		"a long text":        {Description: text(strings.Repeat("x", 501))},
 		"control characters": {Description: text("a\x00")}, "too many": {Remove: make([]string, 100)}} {
 		if bad.Check() == nil {
 			t.Errorf("%s is taken", name)

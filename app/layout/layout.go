@@ -19,6 +19,8 @@ type Request struct {
 	Services []string `json:"services,omitempty"`
 	Hardware string   `json:"hardware,omitempty"`
 	Image    string   `json:"image,omitempty"`
+	// Zone is where all nodes are to be; "" leaves that to the template and the provider.
+	Zone string `json:"zone,omitempty"`
 	// Prefer says which of all possible layouts is wanted; "" means packed.
 	Prefer template.Preference `json:"prefer,omitempty"`
 	// Pool has the hosts that nodes of a provider run on; it counts where that provider is the chosen one. Nil where

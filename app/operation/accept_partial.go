@@ -12,6 +12,7 @@ import (
 	"muster/app/humanize"
 	"muster/app/plan"
 	"muster/app/policy"
+	"muster/app/quarantine"
 	"muster/app/template"
 )
 
@@ -44,6 +45,7 @@ type PartialsConfig struct {
 	Views      *appcluster.Views
 	Operations *Finder
 	Builder    *Builder
+	Keeping    *quarantine.Drafts
 }
 
 // Partials accepts operations of which machines are missing, with those that came.
@@ -67,6 +69,9 @@ type AcceptPartialPreview struct {
 	Duration  time.Duration            `json:"duration"` // estimate, on unlimited workers
 	Notes     []string                 `json:"notes"`
 	Backfills bool                     `json:"backfill"` // the nodes that are missing are asked for again later
+	// Kept are the failed machines that are kept for inspection instead of deleted, and CanKeep the nodes whose machines could be.
+	Kept    quarantine.Selection `json:"kept,omitzero"`
+	CanKeep []string             `json:"can_keep,omitempty"`
 }
 
 // LostMachine is a machine that did not come.
@@ -88,8 +93,10 @@ type PartialJudgement struct {
 }
 
 // PreviewAcceptPartial works out what accepting the machines that came of a create or a growth that failed; operation 0 is the
-// latest. EConflict, reason "partial_unacceptable", where that cannot be, saying what is missing.
-func (a *Partials) PreviewAcceptPartial(ctx context.Context, actor app.Actor, cluster string, operation int64) (AcceptPartialPreview, error) {
+// latest. EConflict, reason "partial_unacceptable", where that cannot be, saying what is missing. Keep says for how long failed machines are kept; "" leaves
+// that to the cluster's setting.
+func (a *Partials) PreviewAcceptPartial(ctx context.Context, actor app.Actor, cluster string, operation int64,
+	keep template.KeepTime) (AcceptPartialPreview, error) {
 	if err := actor.Authorize("PreviewAcceptPartial"); err != nil {
 		return AcceptPartialPreview{}, err
 	}
@@ -101,7 +108,10 @@ func (a *Partials) PreviewAcceptPartial(ctx context.Context, actor app.Actor, cl
 	if err != nil {
 		return AcceptPartialPreview{}, err
 	}
-	s, err := a.planAcceptPartial(ctx, c, o, latest, template.PartialOverride{})
+	if err := keep.Check(); err != nil {
+		return AcceptPartialPreview{}, err
+	}
+	s, err := a.planAcceptPartial(ctx, c, o, latest, template.PartialOverride{KeepFailed: keep})
 	if err != nil {
 		return AcceptPartialPreview{}, appcluster.MaskError(m, err)
 	}
@@ -112,8 +122,9 @@ func (a *Partials) PreviewAcceptPartial(ctx context.Context, actor app.Actor, cl
 }
 
 // AcceptPartial accepts the machines that came; operation 0 is the latest. When planHash is set and the plan is another one by now, it is
-// EConflict and nothing happens. With noBackfill the missing nodes are not asked for again.
-func (a *Partials) AcceptPartial(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string, noBackfill bool) (appcluster.View, error) {
+// EConflict and nothing happens. Of how, NoBackfill and KeepFailed count.
+func (a *Partials) AcceptPartial(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string,
+	how template.PartialOverride) (appcluster.View, error) {
 	if err := actor.Authorize("AcceptPartial"); err != nil {
 		return appcluster.View{}, err
 	}
@@ -124,14 +135,17 @@ func (a *Partials) AcceptPartial(ctx context.Context, actor app.Actor, cluster s
 	if err := actor.MayChange("AcceptPartial", c); err != nil {
 		return appcluster.View{}, err
 	}
-	s, err := a.planAcceptPartial(ctx, c, o, latest, template.PartialOverride{NoBackfill: noBackfill})
+	if err := how.KeepFailed.Check(); err != nil {
+		return appcluster.View{}, err
+	}
+	s, err := a.planAcceptPartial(ctx, c, o, latest, template.PartialOverride{NoBackfill: how.NoBackfill, KeepFailed: how.KeepFailed})
 	if err != nil {
 		return appcluster.View{}, err
 	}
 	if planHash != "" && planHash != s.shown.PlanHash {
 		return appcluster.View{}, errPlanChanged
 	}
-	if _, err := a.Store.SubmitOperation(ctx, s.operation(a.Now(), actor.User)); err != nil {
+	if err := a.accept(ctx, s, actor.User); err != nil {
 		return appcluster.View{}, err
 	}
 	return a.Views.Cluster(ctx, actor, c.ID)
@@ -161,9 +175,16 @@ func (a *Partials) acceptAutomatically(ctx context.Context, o app.Operation) (be
 	if err != nil {
 		return false, err
 	}
-	s, err := a.planAcceptPartial(ctx, c, o, true, template.PartialOverride{MinAvailable: template.NodeShare(fmt.Sprint(o.MinAvailable)), NoBackfill: o.NoBackfill})
+	how := template.PartialOverride{MinAvailable: template.NodeShare(fmt.Sprint(o.MinAvailable)), NoBackfill: o.NoBackfill}
+	s, err := a.planAcceptPartial(ctx, c, o, true, how)
 	if err == nil {
-		_, err = a.Store.SubmitOperation(ctx, s.operation(a.Now(), app.Retrier))
+		err = a.accept(ctx, s, app.Retrier)
+	}
+	if quarantine.Refused(err) && len(s.shown.Kept.Machines) > 0 {
+		how.KeepFailed = template.KeepOff
+		if s, err = a.planAcceptPartial(ctx, c, o, true, how); err == nil {
+			err = a.accept(ctx, s, app.Retrier)
+		}
 	}
 	e := app.AsError(err)
 	switch {
@@ -181,7 +202,17 @@ func (a *Partials) acceptAutomatically(ctx context.Context, o app.Operation) (be
 	return false, errors.Join(err, noted)
 }
 
-// operation is what the store is to accept.
+// accept has what was worked out carried out.
+func (a *Partials) accept(ctx context.Context, s *partial, who string) (err error) {
+	n := s.operation(a.Now(), who)
+	if n.Keep, err = a.Keeping.Draft(ctx, s.Cluster, s.was, s.shown.Kept, true); err != nil {
+		return err
+	}
+	_, err = a.Store.SubmitOperation(ctx, n)
+	return err
+}
+
+// operation is what the store is to accept, but for machines that are kept.
 func (s *partial) operation(now time.Time, who string) appcluster.NewOperation {
 	o := app.Operation{Tenant: s.Tenant, Cluster: s.ID, Kind: app.OperationAcceptPartial, Accepts: s.of.ID, PlanHash: s.shown.PlanHash, Requester: who, CreatedAt: now,
 		Expected: s.shown.Duration, NoBackfill: !s.shown.Backfills}

@@ -13,6 +13,7 @@ import (
 	"muster/app/humanize"
 	"muster/app/layout"
 	appplan "muster/app/plan"
+	"muster/app/quarantine"
 	"muster/app/template"
 )
 
@@ -72,7 +73,20 @@ func (a *Partials) planAcceptPartial(ctx context.Context, c app.Cluster, o app.O
 		return nil, err
 	}
 	s.shown.Backfills = !ask.NoBackfill
-	return s, s.order(ctx, a)
+	return s, s.order(ctx, a, ask.KeepFailed)
+}
+
+// keepFailed finds which of the machines that did not come are kept.
+func (s *partial) keepFailed(ctx context.Context, a *Partials, keep template.KeepTime) (err error) {
+	failed := quarantine.FailedIn(s.steps)
+	maps.DeleteFunc(failed, func(node, _ string) bool { return s.lost[node] == "" })
+	s.shown.CanKeep = quarantine.Choose(template.DefaultKeepTime, s.standing.nodes, failed, quarantine.MostKept).Nodes()
+	if s.shown.Kept, err = a.Keeping.Select(ctx, s.Tenant, keep.Over(s.was.KeepFailed), s.standing.nodes, failed); err != nil {
+		return err
+	}
+	s.shown.Plan.Keeps = s.shown.Kept.Nodes()
+	s.shown.Deletes = slices.DeleteFunc(s.shown.Deletes, func(m LostMachine) bool { return slices.Contains(s.shown.Plan.Keeps, m.Node) })
+	return nil
 }
 
 // readBefore finds what existed before the operation, to tell it from what the operation brought.
@@ -265,7 +279,7 @@ func movedBetween(was, is []placedServices) map[string]bool {
 }
 
 // order has the plan made, and fills in what is shown.
-func (s *partial) order(ctx context.Context, a *Partials) error {
+func (s *partial) order(ctx context.Context, a *Partials, keep template.KeepTime) error {
 	r := appplan.Request{Kind: app.OperationAcceptPartial, Services: s.was.Services, Config: s.definition.Config, Went: s.steps, Fallbacks: s.definition.FallbackHardware}
 	for _, n := range s.nodes {
 		p := appplan.Node{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Work: n.Work}
@@ -290,7 +304,11 @@ func (s *partial) order(ctx context.Context, a *Partials) error {
 	}
 	p := &s.shown
 	p.Nodes = s.nodes.after()
-	p.Plan, p.PlanHash, p.Duration = plan, plan.Hash(), plan.Duration()
+	p.Plan = plan
+	if err := s.keepFailed(ctx, a, keep); err != nil {
+		return err
+	}
+	p.PlanHash, p.Duration = p.Plan.Hash(), plan.Duration()
 	p.Before = cluster.Figures{Nodes: len(s.nodes), CostPerHour: s.CostPerHour, Currency: s.Currency}
 	p.After = cluster.Figures{Nodes: len(p.Nodes), CostPerHour: s.cost(), Currency: s.Currency}
 	p.Notes = append([]string{}, s.notes...)

@@ -11,6 +11,7 @@ import (
 	appcluster "muster/app/cluster"
 	"muster/app/humanize"
 	"muster/app/plan"
+	"muster/app/policy"
 )
 
 // SleepingConfig is what Sleeping is created from.
@@ -49,7 +50,7 @@ func (a *Sleeping) PreviewWake(ctx context.Context, actor app.Actor, cluster str
 }
 
 func (a *Sleeping) previewPower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (appcluster.UpdatePreview, error) {
-	d, err := a.evaluatePower(ctx, actor, c, kind)
+	d, err := a.evaluatePower(ctx, actor, c, kind, true)
 	if err != nil {
 		return appcluster.UpdatePreview{}, err
 	}
@@ -83,7 +84,7 @@ func (a *Sleeping) WakeCluster(ctx context.Context, actor app.Actor, cluster, pl
 }
 
 func (a *Sleeping) power(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind, planHash string) (appcluster.UpdateAnswer, error) {
-	d, err := a.evaluatePower(ctx, actor, c, kind)
+	d, err := a.evaluatePower(ctx, actor, c, kind, false)
 	switch {
 	case err != nil:
 		return appcluster.UpdateAnswer{}, err
@@ -95,13 +96,12 @@ func (a *Sleeping) power(ctx context.Context, actor app.Actor, c app.Cluster, ki
 	return a.Submitter.take(ctx, actor, d)
 }
 
-// evaluatePower works a sleep or a wake out and asks the policies.
-func (a *Sleeping) evaluatePower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (*updateBuilder, error) {
-	d, err := a.Builder.planPower(ctx, c, kind)
-	if err != nil {
-		return nil, err
-	}
-	return d, a.Submitter.askPolicies(ctx, actor, d)
+// evaluatePower works a sleep or a wake out and asks the policies. A dry run is a preview.
+func (a *Sleeping) evaluatePower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind, dry bool) (*updateBuilder, error) {
+	v := policy.Evaluation{Facts: policy.Input{Kind: kind}, DryRun: dry}
+	return a.Submitter.evaluate(ctx, actor, v, func(ctx context.Context, _ policy.Fields) (*updateBuilder, error) {
+		return a.Builder.planPower(ctx, c, kind)
+	})
 }
 
 // drawPower finds what a sleep or a wake does, whether or not the cluster's state allows it now. Nothing is planned yet.

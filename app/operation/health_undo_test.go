@@ -53,7 +53,7 @@ func TestUndoRestoresHealth(t *testing.T) {
 				f.FailAt = steps[len(steps)-1].ID
 				f.Work()
 				f.FailAt = ""
-				if _, err := f.Services.Operation.RollBacks.RollBack(t.Context(), f.Who, v.ID, 0, ""); err != nil {
+				if _, err := f.Services.Operation.RollBacks.RollBack(t.Context(), f.Who, v.ID, 0, "", ""); err != nil {
 					t.Fatal(err)
 				}
 				f.Work()

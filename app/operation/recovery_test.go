@@ -266,11 +266,11 @@ func (r *failureSim) follow(v cluster.View, way cluster.RecoveryKind) bool {
 	case cluster.RecoveryRepair:
 		_, err = r.Services.Operation.Updates.Update(r.Context(), r.Who, v.ID, cluster.Update{Kind: app.OperationRepair})
 	case cluster.RecoveryRollBack:
-		_, err = r.Services.Operation.RollBacks.RollBack(r.Context(), r.Who, v.ID, 0, "")
+		_, err = r.Services.Operation.RollBacks.RollBack(r.Context(), r.Who, v.ID, 0, "", "")
 	case cluster.RecoveryReconfigure:
 		_, err = r.Services.Operation.Updates.Update(r.Context(), r.Who, v.ID, cluster.Update{Kind: app.OperationReconfigure, Config: map[string]any{"port": 9000 + r.Made}})
 	case cluster.RecoveryAcceptPartial:
-		_, err = r.Services.Operation.Partials.AcceptPartial(r.Context(), r.Who, v.ID, 0, "", true)
+		_, err = r.Services.Operation.Partials.AcceptPartial(r.Context(), r.Who, v.ID, 0, "", template.PartialOverride{NoBackfill: true})
 		if e := app.AsError(err); err != nil && e.Reason == "partial_unacceptable" {
 			return false
 		}
@@ -389,7 +389,7 @@ func (r *failureSim) wakes() {
 }
 
 func (r *failureSim) undoes() {
-	r.must(r.Services.Operation.RollBacks.RollBack(r.Context(), r.Who, "shop", 0, ""))
+	r.must(r.Services.Operation.RollBacks.RollBack(r.Context(), r.Who, "shop", 0, "", ""))
 }
 
 func (r *failureSim) gives() {

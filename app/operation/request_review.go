@@ -12,6 +12,7 @@ import (
 	"muster/app/identity"
 	appplan "muster/app/plan"
 	"muster/app/policy"
+	"muster/app/window"
 )
 
 // RequestStore is what Requests needs of the database.
@@ -51,6 +52,7 @@ type RequestsConfig struct {
 	Creates   *cluster.Creates
 	Builder   *Builder
 	Submitter *Submitter
+	Windows   *window.Service
 }
 
 // Requests lists and decides on what policies want approved, and runs it then.
@@ -156,7 +158,7 @@ func (a *Requests) offer(ctx context.Context, actor app.Actor, id int64, v Revie
 	f := r.Facts
 	f.Nodes, f.CPU, f.CostPerHour, f.Lease, f.Provider = p.Layout.Size(), terms.CPU, p.Layout.CostPerHour, p.Lease, p.Layout.Provider
 	if said := policy.Decide(ctx, a.Policies.Policies, policies, f); said.Outcome == policy.OutcomeRefuse {
-		return nil, nil, &app.Error{Code: app.EForbidden, Reason: "policy", Message: said.Reason, Hint: "Policy " + said.Policy + " refuses these conditions."}
+		return nil, nil, &app.Error{Code: app.EForbidden, Reason: "policy", Message: said.Reason, Hint: policy.SourceText(said.Policy) + " refuses these conditions."}
 	}
 	return &cluster.Offer{Terms: terms, By: actor.Name(), At: a.Now(), Reason: v.Reason}, &kept, nil
 }
@@ -202,7 +204,7 @@ func (a *Requests) move(ctx context.Context, m cluster.RequestMove) (r cluster.R
 		if err != nil {
 			return cluster.Request{}, err
 		}
-		m.Cluster, m.Operation = nil, nil
+		m.Cluster, m.Operation, m.Window = nil, nil, nil
 		if o.Run {
 			err := a.makeReady(ctx, &m, before)
 			if app.CodeOf(err) == app.ENotFound {
@@ -227,8 +229,11 @@ func (a *Requests) makeReady(ctx context.Context, m *cluster.RequestMove, r clus
 		m.Cluster = &n
 		return err
 	}
-	n, err := a.readyUpdate(ctx, r)
+	n, wait, err := a.readyUpdate(ctx, r)
 	m.Operation = &n
+	if wait.Waits && m.Act != cluster.RequestBreak && m.Act != cluster.RequestRunNow {
+		m.Window = wait.Window
+	}
 	if err != nil && app.AsError(err).Reason == "cluster_changed" {
 		if lapsed := a.lapse(ctx, r, err); lapsed != nil {
 			return lapsed
@@ -237,11 +242,13 @@ func (a *Requests) makeReady(ctx context.Context, m *cluster.RequestMove, r clus
 	return err
 }
 
+var errKeptChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed",
+	Message: "The plan has changed since the request was shown, so nothing was created.",
+	Hint:    "Deny or withdraw this request and submit a new one."}
+
 // ready makes what a request needs to run: just what was shown. The definition and the layout that were kept are planned
 // again; EConflict where that returns another plan, or where they are not what was kept.
 func (a *Requests) ready(ctx context.Context, r cluster.Request) (cluster.NewCluster, error) {
-	changed := &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the request was shown, so nothing was created.",
-		Hint: "Deny or withdraw this request and submit a new one."}
 	k, err := a.Store.RequestPayload(ctx, r.Tenant, r.ID)
 	if err != nil {
 		return cluster.NewCluster{}, err
@@ -249,32 +256,45 @@ func (a *Requests) ready(ctx context.Context, r cluster.Request) (cluster.NewClu
 	terms := r.Terms
 	if r.Status == cluster.RequestOffered && r.Offer != nil {
 		if k.Offer == nil {
-			return cluster.NewCluster{}, changed
+			return cluster.NewCluster{}, errKeptChanged
 		}
 		k, terms = *k.Offer, r.Offer.Terms
 	}
 	if k.PlanHash != terms.PlanHash || k.Seal() != terms.Seal {
-		return cluster.NewCluster{}, changed
-	}
-	if err := a.checkStanding(ctx, r.Tenant, k); err != nil {
-		return cluster.NewCluster{}, err
+		return cluster.NewCluster{}, errKeptChanged
 	}
 	if err := a.checkRequester(ctx, r); err != nil {
 		return cluster.NewCluster{}, err
 	}
-	ask := appplan.Request{Kind: r.Kind, Nodes: appplan.Nodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
-	plan, err := a.Plans.Plan(ctx, r.Tenant, k.Layout.Provider, ask)
+	owner := app.Actor{Tenant: r.Tenant, User: r.Owner, Groups: r.Groups}
+	first := k
+	if k.Places != nil {
+		first = k.Places.Payloads[0]
+	}
+	n, err := a.FromPayload(ctx, owner, first)
+	if err == nil && k.Places != nil {
+		n.TryIn(*k.Places, "", 0)
+	}
+	n.Reservation.Request = r.ID // what it holds already becomes the cluster's
+	return n, err
+}
+
+// FromPayload makes a cluster of what was kept of a request: it is planned again, and EConflict, reason plan_changed, where that returns another plan.
+func (a *Requests) FromPayload(ctx context.Context, owner app.Actor, k cluster.RequestPayload) (cluster.NewCluster, error) {
+	if err := a.checkStanding(ctx, owner.Tenant, k); err != nil {
+		return cluster.NewCluster{}, err
+	}
+	ask := appplan.Request{Kind: app.OperationCreate, Nodes: appplan.Nodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config,
+		Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
+	plan, err := a.Plans.Plan(ctx, owner.Tenant, k.Layout.Provider, ask)
 	if err != nil {
 		return cluster.NewCluster{}, err
 	}
-	if same, err := a.Plans.IsPlan(plan, ask, terms.PlanHash); err != nil || !same {
-		return cluster.NewCluster{}, cluster.ErrOr(err, changed)
+	if same, err := a.Plans.IsPlan(plan, ask, k.PlanHash); err != nil || !same {
+		return cluster.NewCluster{}, cluster.ErrOr(err, errKeptChanged)
 	}
-	owner := app.Actor{Tenant: r.Tenant, User: r.Owner, Groups: r.Groups}
-	n, err := a.Creates.DraftCluster(ctx, owner, k.Request, cluster.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.TenantCatalog},
-		cluster.Preview{Layout: k.Layout, Plan: plan, PlanHash: terms.PlanHash, Duration: plan.Duration(), Lease: k.Lease, Cost: terms.Cost})
-	n.Reservation.Request = r.ID // what it holds already becomes the cluster's
-	return n, err
+	return a.Creates.DraftCluster(ctx, owner, k.Request, cluster.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.TenantCatalog},
+		cluster.Preview{Layout: k.Layout, Plan: plan, PlanHash: k.PlanHash, Duration: plan.Duration(), Lease: k.Lease})
 }
 
 // checkStanding refuses what cannot be carried out any more: the provider has left the catalog, or no one speaks to it.
@@ -294,7 +314,7 @@ func (a *Requests) checkStanding(ctx context.Context, tenant string, k cluster.R
 // checkRequester refuses to make something for an account that is gone or disabled by now. Who asked from another tenant has
 // none here, and Muster itself needs none.
 func (a *Requests) checkRequester(ctx context.Context, r cluster.Request) error {
-	if r.Requester != r.Owner || r.Via == app.ViaServer && (r.Owner == scheduler || r.Owner == app.HealthUser) {
+	if r.Requester != r.Owner || r.Via == app.ViaServer && (r.Owner == scheduler || r.Owner == app.HealthUser || r.Owner == app.IdleUser) {
 		return nil
 	}
 	u, err := a.Store.User(ctx, r.Tenant, r.Owner)
@@ -304,7 +324,8 @@ func (a *Requests) checkRequester(ctx context.Context, r cluster.Request) error 
 	return err
 }
 
-// ReconcileRequests ends, reminds of and escalates requests for which it is time, of all tenants.
+// ReconcileRequests ends, reminds of and escalates requests for which it is time, of all tenants, and starts those whose maintenance window
+// is open.
 func (a *Requests) ReconcileRequests(ctx context.Context) error {
 	due, err := a.Store.RequestsDue(ctx, a.Now(), cluster.TidyAtOnce)
 	if err != nil {
@@ -312,6 +333,10 @@ func (a *Requests) ReconcileRequests(ctx context.Context) error {
 	}
 	var errs []error
 	for _, r := range due {
+		if r.Status == cluster.RequestScheduled {
+			errs = append(errs, a.startScheduled(ctx, r))
+			continue
+		}
 		_, err := a.Store.MoveRequest(ctx, cluster.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: cluster.RequestReconcile, Who: app.System(r.Tenant, app.Retrier), Now: a.Now()})
 		if err != nil && app.CodeOf(err) != app.EConflict && app.CodeOf(err) != app.ENotFound {
 			errs = append(errs, err)

@@ -25,7 +25,8 @@ func (a *Requests) Requests(ctx context.Context, actor app.Actor, f cluster.Requ
 	}
 	f.Limit = min(f.Limit, 1000)
 	if f.Status != "" && !slices.Contains(cluster.RequestStatuses, f.Status) {
-		return nil, &app.Error{Code: app.EInvalid, Field: "status", Message: fmt.Sprintf("Unknown status %.40q.", string(f.Status)), Hint: "Use waiting, offered, accepted, refused, denied, expired or withdrawn."}
+		return nil, &app.Error{Code: app.EInvalid, Field: "status", Message: fmt.Sprintf("Unknown status %.40q.", string(f.Status)),
+			Hint: "Use waiting, offered, scheduled, accepted, refused, denied, expired or withdrawn."}
 	}
 	switch f.View {
 	case "", cluster.RequestsAll:

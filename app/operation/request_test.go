@@ -78,7 +78,8 @@ func TestCappedLeasesStateTheReason(t *testing.T) {
 	r.PlanHash = p.PlanHash
 	answer := b.Ask(ada, r)
 	change := answer.Request.Decision.Changes
-	if answer.Cluster == nil || !answer.Cluster.ExpiresAt.Equal(b.Clock.Now().Add(4*time.Hour)) || len(change) != 1 || change[0].Reason != "Only ops keep things longer." || change[0].From != 0 {
+	if answer.Cluster == nil || !answer.Cluster.ExpiresAt.Equal(b.Clock.Now().Add(4*time.Hour)) || len(change) != 1 ||
+		change[0].Reason != "Only ops keep things longer." || change[0].From != time.Duration(0) {
 		t.Errorf("%+v of %+v", change, answer.Cluster)
 	}
 	if answer := b.Ask(b.Actor("bob", app.RoleUser, "ops"), harness.Asks("web2", 2, 0)); !answer.Cluster.ExpiresAt.IsZero() {

@@ -10,6 +10,7 @@ import (
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/plan"
+	"muster/app/quarantine"
 	"muster/app/template"
 )
 
@@ -33,6 +34,7 @@ type RollBacksConfig struct {
 	Views      *appcluster.Views
 	Operations *Finder
 	Partials   *Partials
+	Keeping    *quarantine.Drafts
 }
 
 // RollBacks undoes operations that failed or were cancelled.
@@ -57,11 +59,22 @@ type RollBackPreview struct {
 	Skips []string `json:"skipped_nodes,omitempty"`
 	// DeletesCluster reports whether nothing of the cluster is left afterwards.
 	DeletesCluster bool `json:"deletes_cluster"`
+	// Kept are the failed machines that are kept for inspection instead of deleted.
+	Kept quarantine.Selection `json:"kept,omitzero"`
+	// CanKeep are the failed nodes whose machines could be kept.
+	CanKeep []string `json:"can_keep,omitempty"`
+}
+
+// undo is a rollback that was worked out.
+type undo struct {
+	RollBackPreview
+	change     *appcluster.Change // what it makes of the cluster; nil where the operation has changed nothing of that
+	definition appcluster.Definition
 }
 
 // PreviewRollBack works out what the rollback of an operation would do; operation 0 is the latest. EConflict where it
-// cannot be rolled back, saying what can be done instead.
-func (a *RollBacks) PreviewRollBack(ctx context.Context, actor app.Actor, cluster string, operation int64) (RollBackPreview, error) {
+// cannot be rolled back, saying what can be done instead. Keep says for how long failed machines are kept; "" leaves that to the cluster's setting.
+func (a *RollBacks) PreviewRollBack(ctx context.Context, actor app.Actor, cluster string, operation int64, keep template.KeepTime) (RollBackPreview, error) {
 	if err := actor.Authorize("PreviewRollBack"); err != nil {
 		return RollBackPreview{}, err
 	}
@@ -72,13 +85,17 @@ func (a *RollBacks) PreviewRollBack(ctx context.Context, actor app.Actor, cluste
 	if err := o.Allows(app.ActRollBack, latest); err != nil {
 		return RollBackPreview{}, err
 	}
-	p, _, err := a.planRollBack(ctx, c, o)
-	return p, err
+	if err := keep.Check(); err != nil {
+		return RollBackPreview{}, err
+	}
+	p, err := a.planRollBack(ctx, c, o, keep)
+	return p.RollBackPreview, err
 }
 
 // RollBack undoes what an operation that failed or was cancelled has done; operation 0 is the latest. When planHash is
 // set and the plan is another one by now, it is EConflict and nothing happens.
-func (a *RollBacks) RollBack(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string) (appcluster.View, error) {
+func (a *RollBacks) RollBack(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string,
+	keep template.KeepTime) (appcluster.View, error) {
 	if err := actor.Authorize("RollBack"); err != nil {
 		return appcluster.View{}, err
 	}
@@ -92,53 +109,69 @@ func (a *RollBacks) RollBack(ctx context.Context, actor app.Actor, cluster strin
 	if err := o.Allows(app.ActRollBack, latest); err != nil {
 		return appcluster.View{}, err
 	}
-	if err := a.rollBack(ctx, c, o, actor.User, planHash); err != nil {
+	if err := keep.Check(); err != nil {
+		return appcluster.View{}, err
+	}
+	if err := a.rollBack(ctx, c, o, actor.User, planHash, keep); err != nil {
 		return appcluster.View{}, err
 	}
 	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
-func (a *RollBacks) rollBack(ctx context.Context, c app.Cluster, o app.Operation, who, planHash string) error {
-	p, change, err := a.planRollBack(ctx, c, o)
+func (a *RollBacks) rollBack(ctx context.Context, c app.Cluster, o app.Operation, who, planHash string, keep template.KeepTime) error {
+	n, err := a.Undo(ctx, c, o, who, keep)
 	if err != nil {
 		return err
+	}
+	if planHash != "" && planHash != n.Operation.PlanHash {
+		return errPlanChanged
+	}
+	_, err = a.Store.SubmitOperation(ctx, n)
+	return err
+}
+
+// Undo works out the rollback of a cluster's latest operation, for the store to accept.
+func (a *RollBacks) Undo(ctx context.Context, c app.Cluster, o app.Operation, who string, keep template.KeepTime) (n appcluster.NewOperation, err error) {
+	p, err := a.planRollBack(ctx, c, o, keep)
+	if err != nil {
+		return n, err
 	}
 	undone, err := a.undoneBy(ctx, c, o)
 	if err != nil {
-		return err
+		return n, err
 	}
-	if planHash != "" && planHash != p.PlanHash {
-		return errPlanChanged
+	kept, err := a.Keeping.Draft(ctx, c, p.definition, p.Kept, true)
+	if err != nil {
+		return n, err
 	}
-	_, err = a.Store.SubmitOperation(ctx, appcluster.NewOperation{
+	return appcluster.NewOperation{
 		Operation: app.Operation{Tenant: c.Tenant, Cluster: c.ID, Kind: app.OperationRollBack, RollsBack: undone.ID, PlanHash: p.PlanHash, Requester: who,
 			CreatedAt: a.Now(), Expected: p.Duration},
-		Plan: p.Plan, Change: change, Follows: o.ID,
-	})
-	return err
+		Plan: p.Plan, Change: p.change, Follows: o.ID, Keep: kept,
+	}, nil
 }
 
 var errPlanChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the preview.",
 	Hint: "Check the new preview and submit again."}
 
-// planRollBack returns what a rollback would do, and what it makes of the cluster; nil where the operation has changed nothing of
-// that.
-func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Operation) (RollBackPreview, *appcluster.Change, error) {
+// planRollBack returns what a rollback would do.
+func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Operation, keep template.KeepTime) (undo, error) {
 	undone, err := a.undoneBy(ctx, c, o)
 	if err != nil {
-		return RollBackPreview{}, nil, err
+		return undo{}, err
 	}
-	p := RollBackPreview{Operation: o, Deletes: []string{}, DeletesCluster: undone.Kind == app.OperationCreate}
+	p := undo{RollBackPreview: RollBackPreview{Operation: o, Deletes: []string{}, DeletesCluster: undone.Kind == app.OperationCreate}}
 	nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
 	if err != nil {
-		return p, nil, err
+		return p, err
 	}
 	change, had, err := a.undoChange(ctx, c, undone)
 	if err != nil {
-		return p, nil, err
+		return p, err
 	}
+	p.change = change
 	if err := a.withoutPartial(ctx, o, change); err != nil {
-		return p, nil, err
+		return p, err
 	}
 	r := plan.Request{Kind: app.OperationRollBack}
 	for _, n := range nodes {
@@ -152,30 +185,57 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 		r.Nodes = append(r.Nodes, plan.Node{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: services, Lost: n.Lost()})
 	}
 	if r.Undo, err = a.stepsToUndo(ctx, o, undone, nodes); err != nil {
-		return p, nil, err
+		return p, err
 	}
+	failed := quarantine.FailedIn(r.Undo)
 	if undone.Kind == app.OperationStart { // to start what ran already did nothing
 		r.Undo = slices.DeleteFunc(r.Undo, func(s app.Step) bool { return s.Service != "" && !had.Definition.IsStopped(s.Node, s.Service) })
 	}
 	r.Services, r.Config = had.Definition.Services, had.Definition.Config
 	if p.Plan, err = a.Plans.Plan(ctx, c.Tenant, c.Provider, r); err != nil {
-		return p, nil, err
+		return p, err
+	}
+	if err := a.keepFailed(ctx, c, o, &p, nodes, failed, keep); err != nil {
+		return p, err
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()
-	touched, recreated := map[string]bool{}, map[string]bool{}
+	touched := map[string]bool{}
+	for _, s := range p.Plan.Steps {
+		if !s.Join {
+			touched[s.Node] = true
+		}
+	}
+	p.Unchanged = len(nodes) - len(touched)
+	return p, nil
+}
+
+// keepFailed finds which machines the rollback deletes, and which of them are kept instead.
+func (a *RollBacks) keepFailed(ctx context.Context, c app.Cluster, o app.Operation, p *undo, nodes []app.Node, failed map[string]string,
+	keep template.KeepTime) error {
+	recreated := map[string]bool{}
 	for _, s := range p.Plan.Steps {
 		if s.Action == app.ActionDelete {
 			p.Deletes = append(p.Deletes, s.Node)
-		}
-		if !s.Join {
-			touched[s.Node] = true
 		}
 		recreated[s.Node] = recreated[s.Node] || s.Action == app.ActionCreate
 	}
 	// What the operation gave back is made again, after what may be left of it is gone.
 	p.Deletes = slices.DeleteFunc(p.Deletes, func(node string) bool { return recreated[node] })
-	p.Unchanged = len(nodes) - len(touched)
-	return p, change, nil
+	maps.DeleteFunc(failed, func(node, _ string) bool { return !slices.Contains(p.Deletes, node) })
+	if len(failed) == 0 {
+		return nil
+	}
+	var err error
+	if p.definition, err = a.Store.DefinitionAt(ctx, c.Tenant, c.ID, o.ID); err != nil {
+		return err
+	}
+	p.CanKeep = quarantine.Choose(template.DefaultKeepTime, nodes, failed, quarantine.MostKept).Nodes()
+	if p.Kept, err = a.Keeping.Select(ctx, c.Tenant, keep.Over(p.definition.KeepFailed), nodes, failed); err != nil {
+		return err
+	}
+	p.Plan.Keeps = p.Kept.Nodes()
+	p.Deletes = slices.DeleteFunc(p.Deletes, func(node string) bool { return slices.Contains(p.Plan.Keeps, node) })
+	return nil
 }
 
 // undoChange returns the change that puts back what an operation has made of its cluster, nil where it made nothing of it, and what
@@ -217,7 +277,9 @@ func (a *RollBacks) UndoFailed(ctx context.Context) (begun int, err error) {
 	for _, o := range due {
 		c, err := a.Store.Cluster(ctx, o.Tenant, o.Cluster)
 		if err == nil {
-			err = a.rollBack(ctx, c, o, app.Retrier, "")
+			if err = a.rollBack(ctx, c, o, app.Retrier, "", ""); quarantine.Refused(err) { // what is wanted first is that nothing is left
+				err = a.rollBack(ctx, c, o, app.Retrier, "", template.KeepOff)
+			}
 		}
 		switch app.CodeOf(err) {
 		case "":

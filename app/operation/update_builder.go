@@ -15,9 +15,11 @@ import (
 	"muster/app/layout"
 	appplan "muster/app/plan"
 	"muster/app/policy"
+	"muster/app/quarantine"
 	"muster/app/resource"
 	apptemplate "muster/app/template"
 	"muster/app/volume"
+	"muster/app/window"
 )
 
 // BuilderStore is what Builder needs of the database.
@@ -45,6 +47,7 @@ type BuilderConfig struct {
 	Plans     *cluster.Plans
 	Preflight *cluster.Preflight
 	Views     *cluster.Views
+	Keeping   *quarantine.Drafts
 }
 
 // Builder works out what a change of a cluster does: which nodes, which work, in which order. It writes nothing.
@@ -68,9 +71,11 @@ type updateBuilder struct {
 	batch      int
 	notes      []string
 	planned    appplan.Request
+	kept       quarantine.Selection // the failed machines that are kept
 	preview    cluster.UpdatePreview
 	facts      policy.Input
 	decision   policy.Decision
+	window     window.Wait
 }
 
 // kindsOfUpdate are what each kind does to the existing cluster. They fill in nodes, definition and notes.
@@ -118,6 +123,9 @@ func (a *Builder) workOut(ctx context.Context, c app.Cluster, m cluster.Update) 
 	}
 	if err := kindsOfUpdate[m.Kind](ctx, a, d); err != nil {
 		return nil, err
+	}
+	if d.ask.Kind == app.OperationResize && d.ask.KeepFailed != "" {
+		d.definition.KeepFailed = d.ask.KeepFailed.Kept() // what follows where it fails goes by that
 	}
 	if d.finishes() {
 		if err := repair(ctx, a, d); err != nil {
@@ -268,6 +276,10 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 		return err
 	}
 	d.planned = r
+	if err := a.keepReplaced(ctx, d); err != nil {
+		return err
+	}
+	plan.Keeps = d.kept.Nodes()
 	if words := batchWords(d.batch, d.nodes.batched()); words != "" {
 		d.note("%s", words)
 	}

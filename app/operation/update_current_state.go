@@ -23,7 +23,8 @@ type standing struct {
 	all      map[string]*template.Service // entries of all services, also of those that went
 	undone   app.OperationKind            // where the latest operation is a rollback: what it undoes
 	latest   app.Operation
-	open     []app.Step // of the latest operation, where it did not end well: those that have not succeeded
+	ops      []app.Operation // newest first
+	open     []app.Step      // of the latest operation, where it did not end well: those that have not succeeded
 }
 
 // standing reads the existing cluster, and refuses a cluster that cannot be updated at all at the moment.
@@ -36,7 +37,7 @@ func (a *Builder) standing(ctx context.Context, c app.Cluster) (*standing, error
 	if err != nil {
 		return nil, err
 	}
-	s.latest = cluster.LatestBegun(ops)
+	s.latest, s.ops = cluster.LatestBegun(ops), ops
 	s.undone = cluster.UndoneKind(ops, s.latest)
 	if err := s.checkIdle(); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/health"
 	"muster/app/plan"
+	"muster/app/quarantine"
 )
 
 // repair replaces nodes: those that are named, or else those that are unhealthy, and in any case those whose machines are lost where an
@@ -55,6 +56,32 @@ func repair(ctx context.Context, a *Builder, d *updateBuilder) error {
 	case !slices.ContainsFunc(d.nodes, cluster.UpdatedNode.Touched):
 		d.note("All nodes are healthy. To replace one anyway, name it.")
 	}
+	return nil
+}
+
+// keepReplaced finds which of the machines that a repair replaces are kept for inspection.
+func (a *Builder) keepReplaced(ctx context.Context, d *updateBuilder) (err error) {
+	if d.kind() != app.OperationRepair {
+		return nil
+	}
+	failed := map[string]string{}
+	for _, n := range d.nodes {
+		if n.Change == plan.NodeReplaced {
+			failed[n.Name] = "replaced by a repair"
+		}
+	}
+	for node, reason := range quarantine.FailedIn(d.open) {
+		if failed[node] != "" {
+			failed[node] = reason
+		}
+	}
+	if d.kept, err = a.Keeping.Select(ctx, d.Tenant, d.ask.KeepFailed.Over(d.was.KeepFailed), d.standing.nodes, failed); err != nil {
+		return err
+	}
+	if words := d.kept.Words(); words != "" {
+		d.note("%s", words)
+	}
+	d.notes = append(d.notes, d.kept.Notes...)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/humanize"
 	"muster/app/layout"
+	"muster/app/window"
 )
 
 // request is what is kept of the asking, whatever becomes of it.
@@ -60,43 +61,53 @@ func (d *updateBuilder) keep() cluster.RequestPayload {
 
 // readyUpdate works an update that was approved out again. EConflict, reason "cluster_changed", where that does not give just what
 // was shown: then the request is to end.
-func (a *Requests) readyUpdate(ctx context.Context, r cluster.Request) (cluster.NewOperation, error) {
+func (a *Requests) readyUpdate(ctx context.Context, r cluster.Request) (n cluster.NewOperation, wait window.Wait, err error) {
 	k, err := a.Store.RequestPayload(ctx, r.Tenant, r.ID)
 	if err != nil {
-		return cluster.NewOperation{}, err
+		return n, wait, err
 	}
 	if k.Update == nil {
-		return cluster.NewOperation{}, app.Errorf(app.EInternal, "request %d doesn't say what to change", r.ID)
+		return n, wait, app.Errorf(app.EInternal, "request %d doesn't say what to change", r.ID)
 	}
 	if err := a.checkRequester(ctx, r); err != nil {
-		return cluster.NewOperation{}, err
+		return n, wait, err
 	}
 	c, err := a.Store.Cluster(ctx, r.Tenant, r.Cluster)
 	if err != nil {
-		return cluster.NewOperation{}, err
+		return n, wait, err
 	}
 	d, err := a.Builder.workOutAgain(ctx, c, *k.Update)
 	switch {
-	case app.CodeOf(err) == app.EConflict && app.AsError(err).Reason == "operation_running":
-		return cluster.NewOperation{}, err // which may come to nothing
+	case app.CodeOf(err) == app.EConflict && passes(app.AsError(err).Reason, r):
+		return n, wait, err
 	case err != nil && app.CodeOf(err) != app.EInternal && app.CodeOf(err) != app.ETransient && app.CodeOf(err) != app.ETimeout:
-		return cluster.NewOperation{}, clusterChanged(app.AsError(err).ForPeople())
+		return n, wait, clusterChanged(app.AsError(err).ForPeople())
 	case err != nil:
-		return cluster.NewOperation{}, err
+		return n, wait, err
+	}
+	if err := a.stillIll(ctx, r, d); err != nil {
+		return n, wait, err
 	}
 	if d.preview.NoChanges {
-		return cluster.NewOperation{}, clusterChanged("")
+		return n, wait, clusterChanged("")
 	}
 	now := d.keep()
 	same, err := a.Plans.IsPlan(d.preview.Plan, d.planned, r.Terms.PlanHash)
 	if err != nil {
-		return cluster.NewOperation{}, err
+		return n, wait, err
 	}
 	now.PlanHash = r.Terms.PlanHash // which is that of the same plan, see IsPlan
-	if !same || now.Seal() != r.Terms.Seal || k.Seal() != r.Terms.Seal {
-		return cluster.NewOperation{}, clusterChanged("")
+	if onlyPassed(d.ops, k.Follows) {
+		now.Follows = k.Follows
 	}
-	return a.Submitter.updateOperation(d, r.Owner)
+	if !same || now.Seal() != r.Terms.Seal || k.Seal() != r.Terms.Seal {
+		return n, wait, clusterChanged("")
+	}
+	if wait, err = a.Windows.Wait(ctx, d.windowChange(r.Owner, len(r.Approvals) > 0)); err != nil {
+		return n, wait, err
+	}
+	n, err = a.Submitter.updateOperation(ctx, d, r.Owner)
+	return n, wait, err
 }
 
 // workOutAgain works out what waited for approvals.

@@ -12,7 +12,9 @@ import (
 	appcluster "muster/app/cluster"
 	"muster/app/plan"
 	"muster/app/policy"
+	"muster/app/quarantine"
 	"muster/app/template"
+	"muster/app/window"
 )
 
 // SubmitterStore is what Submitter needs of the database.
@@ -30,6 +32,8 @@ type SubmitterConfig struct {
 	Keys     app.Keys
 	Policies *policy.Service
 	Views    *appcluster.Views
+	Windows  *window.Service
+	Keeping  *quarantine.Drafts
 }
 
 // Submitter asks the policies about a change that was worked out, and has it carried out or keeps the request that waits.
@@ -44,7 +48,7 @@ func NewSubmitter(c SubmitterConfig) *Submitter { return &Submitter{SubmitterCon
 // one of
 //
 //   - accepted: operation, plan and what happens to the cluster are written in one transaction
-//   - waiting for approvals: the request is written; nothing is done
+//   - waiting for approvals, or for a maintenance window: the request is written; nothing is done
 //   - refused by a policy: EForbidden, reason "policy", with the policy's own words. The request is kept nevertheless
 //
 // Where nothing is to be done, the answer is the cluster as it is. When m.PlanHash is set and the plan is another one by now, it
@@ -60,11 +64,6 @@ func (a *Updates) Update(ctx context.Context, actor app.Actor, cluster string, m
 	if m.Backfill {
 		return appcluster.UpdateAnswer{}, errBackfill
 	}
-	leave, err := a.Solving.Enter(ctx, c.Tenant)
-	if err != nil {
-		return appcluster.UpdateAnswer{}, err
-	}
-	defer leave()
 	return a.update(ctx, actor, c, m)
 }
 
@@ -72,7 +71,7 @@ var errBackfill = appcluster.InvalidUpdate("backfill", "Only Muster can set back
 
 // update is Update of someone who may.
 func (a *Updates) update(ctx context.Context, actor app.Actor, c app.Cluster, m appcluster.Update) (appcluster.UpdateAnswer, error) {
-	d, err := a.weighUpdate(ctx, actor, c, m)
+	d, err := a.weighUpdate(ctx, actor, c, m, false)
 	if err != nil {
 		return appcluster.UpdateAnswer{}, err
 	}
@@ -106,9 +105,21 @@ func (a *Submitter) take(ctx context.Context, actor app.Actor, d *updateBuilder)
 		}
 		return appcluster.UpdateAnswer{Request: &kept}, nil
 	}
-	n, err := a.updateOperation(d, actor.User)
+	if d.window.Waits {
+		q := d.request(actor)
+		q.Schedule(d.keep(), *d.window.Window)
+		kept, err := a.Store.SaveRequest(ctx, q)
+		if err != nil {
+			return appcluster.UpdateAnswer{}, err
+		}
+		return appcluster.UpdateAnswer{Request: &kept}, nil
+	}
+	n, err := a.updateOperation(ctx, d, actor.User)
 	if err != nil {
 		return appcluster.UpdateAnswer{}, err
+	}
+	if actor.Via == app.ViaServer && actor.User == app.IdleUser {
+		n.Idle = &appcluster.IdleEnd{PerHour: d.preview.Before.CostPerHour - d.preview.After.CostPerHour}
 	}
 	op, err := a.Store.SubmitOperation(ctx, n)
 	if err != nil {
@@ -123,8 +134,12 @@ func (a *Submitter) updateAnswer(ctx context.Context, actor app.Actor, c app.Clu
 }
 
 // updateOperation makes what the store is to accept: the operation, and what it makes of the cluster.
-func (a *Submitter) updateOperation(d *updateBuilder, who string) (appcluster.NewOperation, error) {
+func (a *Submitter) updateOperation(ctx context.Context, d *updateBuilder, who string) (appcluster.NewOperation, error) {
 	p := d.preview
+	kept, err := a.Keeping.Draft(ctx, d.Cluster, d.was, d.kept, false)
+	if err != nil {
+		return appcluster.NewOperation{}, err
+	}
 	choice, partial, err := d.onFailure()
 	if err != nil {
 		return appcluster.NewOperation{}, err
@@ -132,7 +147,7 @@ func (a *Submitter) updateOperation(d *updateBuilder, who string) (appcluster.Ne
 	n := appcluster.NewOperation{
 		Operation: app.Operation{Tenant: d.Tenant, Cluster: d.ID, Kind: p.Kind, PlanHash: p.PlanHash, OnFailure: choice, Requester: who,
 			MinAvailable: partial.MinAvailable.Of(p.After.Nodes), NoBackfill: partial.NoBackfill, CreatedAt: a.Now(), Expected: p.Duration},
-		Plan: p.Plan, Follows: d.latest.ID, Backfill: d.ask.Backfill,
+		Plan: p.Plan, Follows: d.latest.ID, Backfill: d.ask.Backfill, Keep: kept,
 	}
 	if !d.redefined() && !slices.ContainsFunc(d.nodes, appcluster.UpdatedNode.Moves) {
 		return n, nil

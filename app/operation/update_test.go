@@ -328,7 +328,7 @@ func TestUpdatedAfterFailure(t *testing.T) {
 	f.Update(cluster.Update{Kind: app.OperationReconfigure, Config: map[string]any{"port": 99}})
 	f.Work()
 	f.FailAt = ""
-	if _, err := f.Services.Operation.RollBacks.RollBack(t.Context(), f.Who, "shop", 0, ""); err != nil {
+	if _, err := f.Services.Operation.RollBacks.RollBack(t.Context(), f.Who, "shop", 0, "", ""); err != nil {
 		t.Fatal(err)
 	}
 	f.Work()

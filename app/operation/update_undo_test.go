@@ -21,7 +21,7 @@ func (f *withWorker) failed(m cluster.Update, step string) operation.RollBackPre
 	if v := f.See("shop"); v.Operations[0].Status != app.OperationFailed {
 		f.Fatalf("%s is %s though %s failed", m.Kind, v.Operations[0].Status, step)
 	}
-	p, err := f.Services.Operation.RollBacks.PreviewRollBack(f.Context(), f.Who, "shop", 0)
+	p, err := f.Services.Operation.RollBacks.PreviewRollBack(f.Context(), f.Who, "shop", 0, "")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func (f *withWorker) failed(m cluster.Update, step string) operation.RollBackPre
 // undone rolls back as it was shown, and returns the steps in the order in which they ended.
 func (f *withWorker) undone(p operation.RollBackPreview) []string {
 	f.Helper()
-	if _, err := f.Services.Operation.RollBacks.RollBack(f.Context(), f.Who, "shop", 0, p.PlanHash); err != nil {
+	if _, err := f.Services.Operation.RollBacks.RollBack(f.Context(), f.Who, "shop", 0, p.PlanHash, ""); err != nil {
 		f.Fatal(err)
 	}
 	done := f.Work()

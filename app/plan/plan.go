@@ -24,6 +24,8 @@ type Plan struct {
 	Fallbacks map[string][]string `json:"fallbacks,omitempty"`
 	// ManualSteps are what people are asked in it, by the names that Step.Asks returns.
 	ManualSteps map[string]*template.Person `json:"questions,omitempty"`
+	// Keeps are the nodes whose machines aren't deleted with it but kept for inspection. Their delete steps then find nothing.
+	Keeps []string `json:"keeps,omitempty"`
 	// Expects is how long all of it takes on unlimited workers.
 	Expects app.Expectation `json:"expects,omitzero"`
 	// DurationKeys are the kinds of its steps; see Step.DurationKey.
@@ -169,6 +171,8 @@ type Node struct {
 	// Lost says that its machine is gone, so that nothing can be done on it. A rollback, a sleep and a wake leave it out, and no names are
 	// written there; what was made of it is given back all the same.
 	Lost bool
+	// Kept says that its machine is one that is kept for inspection.
+	Kept bool
 }
 
 // Planner orders the work. It is pure. EInvalid (reason "cycle") names services that wait for each other.

@@ -31,15 +31,6 @@ type Decision struct {
 	Lease   time.Duration      `json:"lease"`          // as it is after the changes
 }
 
-// Change is what a policy changed in a request. The lease is all that it can be: anything that a layout or a plan depends on would have to
-// be decided before that is worked out, or worked out again.
-type Change struct {
-	Policy string        `json:"policy"`
-	From   time.Duration `json:"from"` // the lease; 0: forever
-	To     time.Duration `json:"to"`
-	Reason string        `json:"reason,omitempty"`
-}
-
 // AppliedPolicy is that a policy applied.
 type AppliedPolicy struct {
 	Policy  string `json:"policy"`
@@ -107,64 +98,19 @@ func Decides(r app.ClusterReader, needs []RequiredApproval) bool {
 	})
 }
 
-// Decide says what policies make of facts. It is pure but for the time that the engine may take. The rule:
+// Decide says what policies make of facts, in one look at each. It is pure but for the time that the engine may take. The rule:
 //
-//   - policies are looked at in order, and only those that are enabled; each sees the lease as those before it left it
+//   - policies are looked at in order, and only those that are enabled; each sees the request as those before it left it
 //   - one that cannot be evaluated refuses, whatever it is for
 //   - one that refuses ends it, whatever was said before it
 //   - one that allows ends it too: nothing after it is looked at, but what was changed or is to be approved is kept
-//   - all others add up: the shortest cap holds, and every approval is needed
-//   - a cap is for the lease that is asked for with a create; of an existing cluster it changes nothing
+//   - all others add up: the last value holds, but no lease is longer than the shortest cap, and every approval is needed
+//   - what is changed is a request for a new cluster, and size and hardware of a resize; of an existing cluster nothing else changes
+//
+// Cost and layout stay those of the facts, whatever is changed: see Service.Evaluate.
 func Decide(ctx context.Context, e Engine, policies []Policy, f Input) Decision {
-	d := Decision{Outcome: OutcomeAccept, Lease: f.Lease}
-	refuse := func(p Policy, reason string) Decision {
-		d.Said = append(d.Said, AppliedPolicy{Policy: p.Name, Version: p.Version, Effect: EffectRefuse, Text: reason})
-		d.Outcome, d.Policy, d.Reason, d.Needs = OutcomeRefuse, p.Name, reason, nil
-		return d
-	}
-	for _, p := range policies {
-		if !p.Enabled {
-			continue
-		}
-		if e == nil {
-			return refuse(p, "Policies can't be evaluated on this server, so every request is refused.")
-		}
-		f.Lease = d.Lease
-		j, err := e.Judge(ctx, p, f)
-		switch {
-		case err != nil:
-			return refuse(p, fmt.Sprintf("Policy %s couldn't be evaluated, so the request is refused: %s", p.Name, app.AsError(err).ForPeople()))
-		case !j.Applies:
-			continue
-		}
-		switch p.Effect {
-		case EffectRefuse:
-			return refuse(p, j.Reason)
-		case EffectAllow:
-			d.Said = append(d.Said, AppliedPolicy{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
-			d.Policy = p.Name
-			return d
-		case EffectRewrite:
-			if f.Kind != app.OperationCreate && f.Kind != "" {
-				continue
-			}
-			if d.Lease != 0 && d.Lease <= j.Lease {
-				continue // it is short enough
-			}
-			d.Changes = append(d.Changes, Change{Policy: p.Name, From: d.Lease, To: j.Lease, Reason: j.Reason})
-			d.Lease = j.Lease
-		case EffectApprove:
-			if p.Approval == nil {
-				return refuse(p, fmt.Sprintf("Policy %s doesn't name any approvers.", p.Name))
-			}
-			d.Needs = append(d.Needs, RequiredApproval{Policy: p.Name, Reason: j.Reason, Approval: *p.Approval})
-			d.Outcome = OutcomeApprove
-		default:
-			return refuse(p, fmt.Sprintf("Policy %s has an unknown effect: %q.", p.Name, p.Effect))
-		}
-		d.Said = append(d.Said, AppliedPolicy{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
-	}
-	return d
+	r := &round{engine: e, policies: policies, fields: FieldsOf(f)}
+	return r.pass(ctx, f, nil)
 }
 
 // Remind is when a need is to be reminded of, zero for never (any more).

@@ -96,7 +96,7 @@ func TestInvalidPoliciesAcceptNothing(t *testing.T) {
 
 func TestALeaseWithoutEndIsCapped(t *testing.T) {
 	d := apppolicy.Decide(t.Context(), cel.New(), []apppolicy.Policy{capped("a", 1, `duration("8h")`)}, apppolicy.Input{})
-	if d.Lease != 8*time.Hour || len(d.Changes) != 1 || d.Changes[0].From != 0 || d.Changes[0].Reason != "says a" {
+	if d.Lease != 8*time.Hour || len(d.Changes) != 1 || d.Changes[0].From != time.Duration(0) || d.Changes[0].Reason != "says a" {
 		t.Errorf("%+v", d)
 	}
 }

@@ -49,6 +49,10 @@ type Input struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 	Now         time.Time         `json:"now"`
 	TimeZone    string            `json:"time_zone"` // of the tenant, by which weekday and hour go
+	// Unsolved says that there is no layout yet: CPU and cost are not known, and neither is the hardware where none was asked for.
+	Unsolved bool `json:"-"`
+	// NewHardware is that of nodes that a resize adds; nil: all are new.
+	NewHardware []string `json:"-"`
 }
 
 // Limits of policies.
@@ -92,8 +96,11 @@ func (a *Approval) Check() error {
 const (
 	EffectAllow   Effect = "allow"   // nothing after it is looked at
 	EffectRefuse  Effect = "refuse"  // the request is refused, with a reason
-	EffectRewrite Effect = "rewrite" // the lease is capped
+	EffectRewrite Effect = "rewrite" // the request is changed
 	EffectApprove Effect = "approve" // people have to approve first
+
+	// EffectIgnored is what a webhook that did not answer is said to have done; no policy has it.
+	EffectIgnored Effect = "ignored"
 )
 
 // Policy is a rule about requests, in CEL (https://cel.dev) over Facts. Policies are looked at in order, those with the same
@@ -109,7 +116,9 @@ type Policy struct {
 	Reason string `json:"reason,omitempty"`
 	// LeaseCap is CEL that returns a duration: no lease is longer. For rewrite.
 	LeaseCap string `json:"lease_cap,omitempty"`
-	// Approval is who has to approve. For approve.
+	// Set is what is changed. For rewrite.
+	Set *Set `json:"set,omitempty"`
+	// Approval is who has to approve. For approve, and for a rewrite whose changes need it.
 	Approval *Approval `json:"approval,omitempty"`
 
 	Version int       `json:"version"`
@@ -122,7 +131,10 @@ type Policy struct {
 type Judgement struct {
 	Applies bool
 	Reason  string        // expanded
-	Lease   time.Duration // of a rewrite: the cap, more than 0
+	Lease   time.Duration // of a rewrite: the cap, 0 for none
+	Set     Values        // of a rewrite
+	// Later says that it reads what is known only with a layout, and Input.Unsolved is set. All else is zero then.
+	Later bool
 }
 
 // Engine understands the CEL in policies. It is pure; both methods may be called from many goroutines.
@@ -168,27 +180,34 @@ func (p *Policy) Check() error {
 		return wrong("order", "The order must be a number from 0 to 100000.", "Leave gaps for later policies: 10, 20, 30.")
 	case p.When == "":
 		return wrong("when", "The condition is required.", `Write CEL such as nodes > 10, or true for always.`)
-	case len(p.When) > 2000 || len(p.LeaseCap) > 2000:
+	case len(p.When) > MaxExpression || len(p.LeaseCap) > MaxExpression:
 		return wrong("when", "An expression must be at most 2,000 bytes.", "Split it into two policies.")
 	case len(p.Reason) > 1000:
 		return wrong("reason", "The reason must be at most 1,000 bytes.", "Shorten the reason.")
 	case p.Effect == EffectRefuse && p.Reason == "":
 		return wrong("reason", "A reason is required to refuse a request.", `Write a sentence, such as "At most 10 nodes; you requested ${nodes}."`)
-	case p.Effect == EffectRewrite && p.LeaseCap == "":
-		return wrong("lease_cap", "The lease limit is required.", `Write CEL such as duration("8h").`)
+	case p.Effect == EffectRewrite && p.LeaseCap == "" && p.Set.None():
+		return wrong("set", "A policy that changes requests must say what it changes.", `Set lease_cap, such as duration("8h"), or a field in set, such as "size": "min(nodes, 5)".`)
 	case p.Effect == EffectApprove && p.Approval == nil:
 		return wrong("approval", "The approvers are required.", "Set how many approvals are required, and from which group or role.")
 	}
-	if p.Effect != EffectRewrite {
-		p.LeaseCap = ""
+	if err := p.Set.check(); err != nil {
+		return err
 	}
-	if p.Effect != EffectApprove {
-		p.Approval = nil
+	if p.Effect != EffectRewrite || p.Set.None() {
+		p.Set = nil
 	}
 	switch p.Effect {
-	case EffectAllow, EffectRefuse, EffectRewrite:
+	case EffectAllow, EffectRefuse:
+		p.LeaseCap, p.Approval = "", nil
 		return nil
+	case EffectRewrite:
+		if p.Approval == nil {
+			return nil
+		}
+		return p.Approval.Check()
 	case EffectApprove:
+		p.LeaseCap = ""
 		return p.Approval.Check()
 	}
 	return wrong("effect", fmt.Sprintf("Unknown effect %.40q.", string(p.Effect)), "Use allow, refuse, rewrite or approve.")

@@ -78,7 +78,7 @@ func TestPoliciesKeepTheirVersions(t *testing.T) {
 		"when":                  {Name: "a", Effect: policy.EffectAllow},
 		"effect":                {Name: "a", When: "true", Effect: "bless"},
 		"reason":                {Name: "a", When: "true", Effect: policy.EffectRefuse},
-		"lease_cap":             {Name: "a", When: "true", Effect: policy.EffectRewrite},
+		"set":                   {Name: "a", When: "true", Effect: policy.EffectRewrite},
 		"approval":              {Name: "a", When: "true", Effect: policy.EffectApprove},
 		"approval.count":        {Name: "a", When: "true", Effect: policy.EffectApprove, Approval: &policy.Approval{}},
 		"approval.role":         {Name: "a", When: "true", Effect: policy.EffectApprove, Approval: &policy.Approval{Count: 1, Role: app.RoleViewer}},

@@ -26,7 +26,7 @@ func (d Decision) Text() string {
 		text += ": " + humanize.And(who)
 	}
 	for _, c := range d.Changes {
-		text += ", lease " + LeaseText(c.To)
+		text += ", " + c.Text()
 	}
 	return text
 }

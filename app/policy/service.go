@@ -30,6 +30,8 @@ type Config struct {
 	Now   func() time.Time
 	// Policies evaluates policies; nil: a tenant with policies gets everything refused.
 	Policies Engine
+	// Webhooks asks the tenant's webhooks about requests; nil: there are none.
+	Webhooks Webhooks
 }
 
 // Service keeps the policies that decide what may be asked for.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
 	"muster/app/humanize"
 )
 
@@ -27,11 +26,11 @@ func (d *Decision) Sentences() []string {
 	}
 	var out []string
 	for _, c := range d.Changes {
-		out = append(out, strings.TrimSpace(fmt.Sprintf("Policy %s limits the lease to %s. %s", c.Policy, app.LeaseWords(c.To), c.Reason)))
+		out = append(out, c.Sentence())
 	}
 	switch d.Outcome {
 	case OutcomeRefuse:
-		out = append(out, fmt.Sprintf("Refused by policy %s: %s", d.Policy, d.Reason))
+		out = append(out, d.RefusalText())
 	case OutcomeApprove:
 		var who []string
 		for _, n := range d.Needs {
@@ -48,3 +47,13 @@ func LeaseText(d time.Duration) string {
 	}
 	return humanize.Duration(d)
 }
+
+// RefusalText says who refused: "Refused by policy small-dev: At most 5 nodes."
+func (d *Decision) RefusalText() string {
+	return fmt.Sprintf("Refused by %s: %s", d.By(), d.Reason)
+}
+
+// By is who refused: "policy small-dev" or "webhook cmdb".
+func (d *Decision) By() string { return lowerFirst(SourceText(d.Policy)) }
+
+func lowerFirst(text string) string { return strings.ToLower(text[:1]) + text[1:] }

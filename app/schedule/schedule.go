@@ -2,11 +2,9 @@ package schedule
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"muster/app"
-	"muster/app/humanize"
 
 	"github.com/robfig/cron/v3"
 )
@@ -55,52 +53,26 @@ var cronFields = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month 
 
 // Check refuses what cannot be read, and what would happen too often.
 func (s Schedule) Check(now time.Time) error {
-	for _, f := range []struct{ field, text string }{{"sleep", s.Sleep}, {"wake", s.Wake}} {
-		if f.text == "" {
+	for _, c := range []Cron{{"sleep", s.Sleep, s.Zone}, {"wake", s.Wake, s.Zone}} {
+		if c.Text == "" {
 			continue
 		}
-		wrong := func(why string) error {
-			return &app.Error{Code: app.EInvalid, Field: f.field, Message: fmt.Sprintf("Invalid schedule %.100q: %s.", f.text, why),
-				Hint: `Use minute, hour, day of the month, month and weekday: "0 19 * * 1-5" means 19:00 from Monday to Friday.`}
-		}
-		if len(f.text) > mostCronText {
-			return wrong("the text is too long")
-		}
-		if strings.Contains(f.text, "TZ=") {
-			return wrong("set the time zone separately")
-		}
-		if strings.HasPrefix(strings.TrimSpace(f.text), "@every") {
-			return wrong("only times of day and dates are supported")
-		}
-		if _, err := cronFields.Parse(f.text); err != nil {
-			return wrong(strings.TrimSuffix(humanize.PlainError(err), "."))
-		}
-		zone, err := s.location()
-		if err != nil {
+		if err := c.Check(now); err != nil {
 			return err
-		}
-		at := next(f.text, zone, now)
-		if at.IsZero() {
-			return wrong("no date ever matches")
-		}
-		for range 50 {
-			after := next(f.text, zone, at)
-			if !after.IsZero() && after.Sub(at) < leastInterval {
-				return wrong("it matches more than once in ten minutes")
-			}
-			if at = after; at.IsZero() {
-				break
-			}
 		}
 	}
 	_, err := s.location()
 	return err
 }
 
-func (s Schedule) location() (*time.Location, error) {
-	zone, err := time.LoadLocation(s.Zone)
-	if err != nil || s.Zone == "Local" || len(s.Zone) > 64 {
-		return time.UTC, &app.Error{Code: app.EInvalid, Field: "zone", Message: fmt.Sprintf("Unknown time zone %.64q.", s.Zone), Hint: "Use a name such as Europe/Berlin or America/New_York. Empty means UTC."}
+func (s Schedule) location() (*time.Location, error) { return Location(s.Zone) }
+
+// Location returns the time zone of a name; "" is UTC.
+func Location(name string) (*time.Location, error) {
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" || len(name) > 64 {
+		return time.UTC, &app.Error{Code: app.EInvalid, Field: "zone", Message: fmt.Sprintf("Unknown time zone %.64q.", name),
+			Hint: "Use a name such as Europe/Berlin or America/New_York. Empty means UTC."}
 	}
 	return zone, nil
 }
@@ -111,11 +83,7 @@ func (s Schedule) After(kind app.OperationKind, t time.Time) time.Time {
 	if kind == app.OperationWake {
 		text = s.Wake
 	}
-	zone, err := s.location()
-	if text == "" || err != nil {
-		return time.Time{}
-	}
-	return next(text, zone, t)
+	return Cron{Text: text, Zone: s.Zone}.After(t)
 }
 
 // Next returns the next times after a moment, sooner first.
@@ -140,18 +108,34 @@ func next(text string, zone *time.Location, after time.Time) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	face := onFace(after.In(zone))
-	// A clock that goes back shows the same hours again, so a few faces may lie in the past.
+	// A clock that goes back shows the same hours again, so a few faces may lie in the past. Where it jumps, faces from before the jump count
+	// after it, so the search begins earlier.
+	face := onFace(after.In(zone)).Add(-mostJump)
+	var at time.Time
 	for range 1000 {
 		if face = fields.Next(face); face.IsZero() {
 			return time.Time{}
 		}
-		if at := ofFace(face, zone); at.After(after) {
-			return at
+		if at = ofFace(face, zone); at.After(after) {
+			break
 		}
 	}
-	return time.Time{}
+	if !at.After(after) {
+		return time.Time{}
+	}
+	// A later face may come sooner, if the first one was jumped over.
+	for until := onFace(at); ; {
+		if face = fields.Next(face); face.IsZero() || !face.Before(until) {
+			return at
+		}
+		if sooner := ofFace(face, zone); sooner.After(after) && sooner.Before(at) {
+			at = sooner
+		}
+	}
 }
+
+// mostJump is more than clocks jump.
+const mostJump = 3 * time.Hour
 
 // onFace is what a clock shows, as a moment of a clock that never jumps.
 func onFace(t time.Time) time.Time {

@@ -101,3 +101,21 @@ func TestNextTimesAlternate(t *testing.T) {
 		t.Errorf("what was missed last is %s at %s", kind, at)
 	}
 }
+
+// A time that the clock jumps over counts after the jump also for who asks only then.
+func TestAfterAJumpIsAskedInTime(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := time.Date(2026, 3, 29, 3, 10, 0, 0, berlin)
+	want := time.Date(2026, 3, 29, 3, 30, 0, 0, berlin)
+	if got := (Cron{Text: "30 2 * * *", Zone: "Europe/Berlin"}).After(asked); !got.Equal(want) {
+		t.Errorf("after %s comes %s, want %s", asked, got, want)
+	}
+	// The face 03:00 comes sooner than 02:30, which was jumped over.
+	want = time.Date(2026, 3, 29, 3, 0, 0, 0, berlin)
+	if got := (Cron{Text: "0,30 2-3 * * *", Zone: "Europe/Berlin"}).After(asked.Add(-11 * time.Minute)); !got.Equal(want) {
+		t.Errorf("first comes %s, want %s", got, want)
+	}
+}

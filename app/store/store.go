@@ -15,10 +15,13 @@ import (
 	"muster/app/store/health"
 	"muster/app/store/idempotency"
 	"muster/app/store/identity"
+	"muster/app/store/idle"
 	"muster/app/store/lease"
 	"muster/app/store/operation"
+	"muster/app/store/place"
 	"muster/app/store/policy"
 	"muster/app/store/pool"
+	"muster/app/store/quarantine"
 	"muster/app/store/receipt"
 	"muster/app/store/request"
 	"muster/app/store/resource"
@@ -30,6 +33,7 @@ import (
 	"muster/app/store/user"
 	"muster/app/store/volume"
 	"muster/app/store/webhook"
+	"muster/app/store/window"
 )
 
 // KeySize is the length of a key that is given to Open, in bytes.
@@ -52,17 +56,21 @@ type (
 	chatStore        = chat.Store
 	clusterStore     = cluster.Store
 	receiptStore     = receipt.Store
+	idleStore        = idle.Store
 	leaseStore       = lease.Store
 	usageStore       = usage.Store
 	healthStore      = health.Store
 	buildStore       = build.Store
+	placeStore       = place.Store
 	operationStore   = operation.Store
 	executionStore   = execution.Store
 	poolStore        = pool.Store
+	quarantineStore  = quarantine.Store
 	requestStore     = request.Store
 	webhookStore     = webhook.Store
 	fleetStore       = fleet.Store
 	volumeStore      = volume.Store
+	windowStore      = window.Store
 )
 
 // Store implements the stores of all domains on SQLite or PostgreSQL. Parts are embedded by value where no one calls them back by their
@@ -84,17 +92,21 @@ type Store struct {
 	chatStore
 	clusterStore
 	receiptStore
+	idleStore
 	leaseStore
 	usageStore
 	healthStore
 	buildStore
+	placeStore
 	operationStore
 	*executionStore
 	poolStore
+	quarantineStore
 	requestStore
 	webhookStore
 	fleetStore
 	volumeStore
+	windowStore
 }
 
 // Open is OpenWith for a key of KeySize bytes that we hold ourselves.
@@ -123,26 +135,31 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		tokenStore:       *token.New(d),
 		sessionStore:     *session.New(d),
 		identityStore: *identity.New(d, identity.Parts{
-			Ends:   []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, resource.DropOf, catalog.DropOf},
-			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas}},
+			Ends: []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, place.DropOf, resource.DropOf, catalog.DropOf, window.DropOf},
+			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas},
+				{What: "maintenance", Copy: window.Copy}},
 		}),
-		signinStore:    *signin.New(d),
-		catalogStore:   *catalog.New(d),
-		policyStore:    *policy.New(d),
-		resourceStore:  *resource.New(d),
-		chatStore:      *chat.New(d),
-		clusterStore:   *clusters,
-		receiptStore:   *receipt.New(d),
-		leaseStore:     *lease.New(d),
-		usageStore:     *usage.New(d),
-		healthStore:    *health.New(d, clusters),
-		buildStore:     *build.New(d),
-		operationStore: *operation.New(d, clusters),
-		executionStore: execution.New(d, clusters),
-		poolStore:      *pool.New(d),
-		requestStore:   *request.New(d),
-		webhookStore:   *webhook.New(d),
-		fleetStore:     *fleet.New(d),
-		volumeStore:    *volume.New(d),
+		signinStore:     *signin.New(d),
+		catalogStore:    *catalog.New(d),
+		policyStore:     *policy.New(d),
+		resourceStore:   *resource.New(d),
+		chatStore:       *chat.New(d),
+		clusterStore:    *clusters,
+		receiptStore:    *receipt.New(d),
+		idleStore:       *idle.New(d),
+		leaseStore:      *lease.New(d),
+		usageStore:      *usage.New(d),
+		healthStore:     *health.New(d, clusters),
+		buildStore:      *build.New(d),
+		placeStore:      *place.New(d),
+		operationStore:  *operation.New(d, clusters),
+		executionStore:  execution.New(d, clusters),
+		poolStore:       *pool.New(d),
+		quarantineStore: *quarantine.New(d),
+		requestStore:    *request.New(d),
+		webhookStore:    *webhook.New(d),
+		fleetStore:      *fleet.New(d),
+		windowStore:     *window.New(d),
+		volumeStore:     *volume.New(d),
 	}, nil
 }

@@ -139,6 +139,10 @@ func (c *Catalog) named(k CatalogKey) (list []CatalogKey) {
 		for name, others := range e.FallbackHardware {
 			add(KindHardware, append(slices.Clone(others), name)...)
 		}
+		for _, p := range e.Places {
+			add(KindHardware, p.Hardware)
+			add(KindProvider, p.Provider)
+		}
 		add(KindImage, append(slices.Clone(e.Compatibility.Images), e.Defaults.Image)...)
 		for _, s := range e.Constraints.Services {
 			add(KindHardware, s.Hardware...)

@@ -21,10 +21,12 @@ const (
 	HookFailure HookPhase = "failure" // once it has ended otherwise; commands cannot be run then
 	// HookTemplate is a tenant's hook that is sent nothing by itself: templates name it, and say when.
 	HookTemplate HookPhase = "template"
+	// HookRequest is a tenant's hook that is asked about each request before it is accepted, and for previews. Templates can't have one.
+	HookRequest HookPhase = "request"
 )
 
 // HookPhases are those that a tenant's hook can have.
-var HookPhases = []HookPhase{HookBefore, HookAfter, HookFailure, HookTemplate}
+var HookPhases = []HookPhase{HookBefore, HookAfter, HookFailure, HookTemplate, HookRequest}
 
 // HookChoice is what happens to an operation where a hook before it does not answer in time.
 type HookChoice string

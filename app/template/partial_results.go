@@ -23,6 +23,8 @@ type PartialOverride struct {
 	MinAvailable NodeShare `json:"min_available,omitempty"`
 	// NoBackfill says that the nodes which are missing are not asked for again later.
 	NoBackfill bool `json:"no_backfill,omitempty"`
+	// KeepFailed says for how long failed machines are kept for inspection, whatever OnFailure says.
+	KeepFailed KeepTime `json:"keep_failed,omitempty"`
 }
 
 // NodeShare is a number of nodes, "3", or a part of those that were asked for, "60%". Parts are rounded up; "" is none.
@@ -56,6 +58,9 @@ func (s NodeShare) Check() error {
 // Check refuses what makes no sense beside the choice: EInvalid, with the field.
 func (s PartialOverride) Check(c app.FailureChoice) error {
 	if err := s.MinAvailable.Check(); err != nil {
+		return err
+	}
+	if err := s.KeepFailed.Check(); err != nil {
 		return err
 	}
 	if (s.MinAvailable != "" || s.NoBackfill) && c != "" && !c.GoesOn() {

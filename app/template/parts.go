@@ -80,11 +80,17 @@ func (t *Template) Parts() (list []Part) {
 	if t.Health != nil {
 		addAll(t.Health, "health")
 	}
+	if t.Idle != nil {
+		addAll(t.Idle, "idle")
+	}
 	if t.Batches != nil {
 		addAll(t.Batches, "batches")
 	}
 	if t.PartialResults != nil {
 		addAll(t.PartialResults, "partial_results")
+	}
+	if t.KeepFailed != "" {
+		add(string(t.KeepFailed), "keep_failed")
 	}
 	if t.Labels != nil {
 		for _, key := range slices.Sorted(maps.Keys(t.Labels.Defaults)) {
@@ -99,6 +105,12 @@ func (t *Template) Parts() (list []Part) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.FallbackHardware)) {
 		add(strings.Join(t.FallbackHardware[name], ", or else "), "fallback_hardware."+name)
+	}
+	for i, p := range t.Places {
+		add(p.Text(), fmt.Sprintf("places[%d]", i))
+	}
+	if t.PlaceOrder != "" {
+		add(string(t.PlaceOrder), "place_order")
 	}
 	for _, h := range t.Hooks {
 		add(strings.TrimSpace(string(h.When)+" "+h.SendTo), "hooks."+h.Name)

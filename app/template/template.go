@@ -33,12 +33,20 @@ type Template struct {
 	ReplacedBy string   `json:"replaced_by,omitempty"` // the template to use instead of a deprecated one
 	// Health says how clusters are managed; nil: no one looks.
 	Health *HealthPolicy `json:"health,omitempty"`
+	// Idle says when clusters are idle, and what happens then; nil: as the tenant says.
+	Idle *IdlePolicy `json:"idle,omitempty"`
 	// PartialResults says what happens to creates and growths of which not all machines come; nil: they fail.
 	PartialResults *PartialResults `json:"partial_results,omitempty"`
+	// KeepFailed says for how long failed machines are kept for inspection, unless a request says otherwise; "": they are deleted.
+	KeepFailed KeepTime `json:"keep_failed,omitempty"`
 	// Firewall says what reaches clusters from outside; nil: whatever the account does by itself.
 	Firewall *Firewall `json:"firewall,omitempty"`
 	// FallbackHardware lists, by hardware, what machines may be made of instead where none of it is to be had, in this order.
 	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
+	// Places are where clusters may be created, and are tried one after the other where requests don't name some of them; none: anywhere. PlaceOrder is
+	// their order where a request doesn't say; "" means the cheapest first.
+	Places     []Place    `json:"places,omitempty"`
+	PlaceOrder PlaceOrder `json:"place_order,omitempty"`
 	// Labels says which labels clusters have by default and which they need; nil: none.
 	Labels *label.Rules `json:"labels,omitempty"`
 	// Batches is what a person is asked between the batches in which nodes are changed; nil: no one is.

@@ -1,3 +1,3 @@
-// Package upkeep runs what is due: expired leases, overdue requests, budgets, pools, schedules and retries of failed
-// deletes. The work itself is done by the domains. It uses app/cluster, app/operation, app/pool and app/usage.
+// Package upkeep runs what is due: expired leases, overdue requests, budgets, pools, schedules, idle clusters and retries of failed
+// deletes. The work itself is done by the domains. It uses app/cluster, app/idle, app/operation, app/pool and app/usage.
 package upkeep

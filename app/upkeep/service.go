@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/idle"
 	"muster/app/operation"
 	"muster/app/pool"
 	"muster/app/usage"
@@ -26,6 +27,7 @@ type Config struct {
 	Now   func() time.Time
 
 	Deletes       *cluster.Deletes
+	Idle          *idle.Service
 	Schedules     *operation.Schedules
 	PausedDeletes *operation.PausedDeletes
 	Requests      *operation.Requests

@@ -43,7 +43,8 @@ func (b GroupBy) Label() string {
 func (b GroupBy) check() error {
 	if key := b.Label(); key != "" {
 		if err := label.CheckKey(key); err != nil {
-			return &app.Error{Code: app.EInvalid, Field: "by", Message: fmt.Sprintf("Invalid label %.70q.", key), Hint: "Use label: and a key, such as label:cost-centre."}
+			return &app.Error{Code: app.EInvalid, Field: "by", Message: fmt.Sprintf("Invalid label %.70q.", key),
+				Hint: "Use label: and a key, such as label:cost-centre."}
 		}
 		return nil
 	}

@@ -65,6 +65,8 @@ func CheckSavedHook(h Endpoint) error {
 		return wrong("when", "The template sets its hook's operations, timeout and script.", "Leave them out here.")
 	case h.When == apptemplate.HookTemplate:
 		return nil
+	case h.When == apptemplate.HookRequest:
+		return checkRequestHook(h)
 	}
 	if e := o.Check(); e != nil {
 		if e.Field == "run" {

@@ -17,6 +17,7 @@ type unasked struct {
 	bot.Operations
 	bot.RollBacks
 	bot.Leases
+	bot.Idle
 	useRequests
 	useManualSteps
 	bot.Queues

@@ -216,7 +216,7 @@ func rename(ctx context.Context, h *demodata.Instance) (sent int, err error) {
 	tick := time.NewTicker(listEvery)
 	defer tick.Stop()
 	for begun := time.Now(); time.Since(begun) < liveFor; sent++ {
-		if _, err := h.Services.Cluster.Ownership.RenameCluster(ctx, who, list.Clusters[sent%listed].ID,
+		if _, err := h.Services.Ownership.RenameCluster(ctx, who, list.Clusters[sent%listed].ID,
 			fmt.Sprintf("sent-at-%d", time.Now().UnixNano())); err != nil {
 			return sent, err
 		}

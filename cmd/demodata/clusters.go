@@ -220,11 +220,11 @@ func (h *Instance) after(ctx context.Context, w *worker, q asked, id string) err
 		_, err := h.Services.Operation.Controls.PauseOperation(ctx, who, id, 0)
 		return err
 	case undone:
-		p, err := h.Services.Operation.RollBacks.PreviewRollBack(ctx, who, id, 0)
+		p, err := h.Services.Operation.RollBacks.PreviewRollBack(ctx, who, id, 0, "")
 		if err != nil {
 			return err
 		}
-		if _, err := h.Services.Operation.RollBacks.RollBack(ctx, who, id, 0, p.PlanHash); err != nil {
+		if _, err := h.Services.Operation.RollBacks.RollBack(ctx, who, id, 0, p.PlanHash, ""); err != nil {
 			return err
 		}
 		return w.work(ctx, 0)

@@ -6,7 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/all"
-	"muster/app/node"
+	appnode "muster/app/node"
 )
 
 // Lists and what operators look at, in the matrix.
@@ -16,7 +16,7 @@ var listTries = map[string]func(ctx context.Context, a *all.Services, s *scene) 
 		return err
 	},
 	"Nodes": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Node.Nodes(ctx, s.actor, node.Filter{})
+		_, err := a.Node.Nodes(ctx, s.actor, appnode.Filter{})
 		return err
 	},
 	"Settings": func(ctx context.Context, a *all.Services, s *scene) error {

@@ -6,12 +6,13 @@ import (
 	"muster/app/all"
 	"muster/app/label"
 	"muster/app/schedule"
+	"muster/app/window"
 )
 
 // What happens to clusters, in the matrix.
 var manageTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
 	"RenameCluster": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Cluster.Ownership.RenameCluster(ctx, s.actor, s.cluster(), s.fresh("renamed"))
+		_, err := a.Ownership.RenameCluster(ctx, s.actor, s.cluster(), s.fresh("renamed"))
 		return err
 	},
 	"LabelCluster": func(ctx context.Context, a *all.Services, s *scene) error {
@@ -20,7 +21,7 @@ var manageTries = map[string]func(ctx context.Context, a *all.Services, s *scene
 	},
 	"TransferCluster": func(ctx context.Context, a *all.Services, s *scene) error {
 		c := s.cluster()
-		_, err := a.Cluster.Ownership.TransferCluster(ctx, s.actor, c, s.lesser())
+		_, err := a.Ownership.TransferCluster(ctx, s.actor, c, s.lesser())
 		return err
 	},
 	"PreviewSleep": func(ctx context.Context, a *all.Services, s *scene) error {
@@ -33,6 +34,22 @@ var manageTries = map[string]func(ctx context.Context, a *all.Services, s *scene
 	},
 	"SleepCluster": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Operation.Sleeping.SleepCluster(ctx, s.actor, s.cluster(), "")
+		return err
+	},
+	"MaintenanceWindows": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Window.MaintenanceWindows(ctx, s.actor)
+		return err
+	},
+	"SetMaintenanceWindows": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Window.SetMaintenanceWindows(ctx, s.actor, window.Settings{})
+		return err
+	},
+	"ClusterMaintenance": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Window.ClusterMaintenance(ctx, s.actor, s.cluster())
+		return err
+	},
+	"SetClusterMaintenance": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Window.SetClusterMaintenance(ctx, s.actor, s.cluster(), &window.Settings{})
 		return err
 	},
 	"Schedule": func(ctx context.Context, a *all.Services, s *scene) error {

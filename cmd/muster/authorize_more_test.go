@@ -133,6 +133,7 @@ var byRule = map[string]string{
 	"Confirm":              "the requester",
 	"Withdraw":             "the requester",
 	"Review":               "whom the policy names",
+	"RunNow":               "approvers, and those who may set the windows of the cluster",
 	"BreakGlass":           "whom the policy names",
 	"ChangePassword":       "it takes the old one",
 	"StepUp":               "it takes the password",
@@ -358,6 +359,10 @@ var moreTries = map[string]func(ctx context.Context, a *appall.Services, s *scen
 		_, err := a.Operation.Requests.Review(ctx, s.actor, s.request(), appoperation.ReviewRequest{Verdict: cluster.VerdictApprove})
 		return err
 	},
+	"RunNow": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Operation.Requests.RunNow(ctx, s.actor, s.request(), "", "the building is on fire")
+		return err
+	},
 	"BreakGlass": func(ctx context.Context, a *appall.Services, s *scene) error {
 		_, err := a.Operation.Requests.BreakGlass(ctx, s.actor, s.request(), "", "the building is on fire")
 		return err
@@ -475,6 +480,7 @@ func allTries() map[string]func(ctx context.Context, a *appall.Services, s *scen
 	maps.Copy(all, listTries)
 	maps.Copy(all, acceptPartialTries)
 	maps.Copy(all, healthTries)
+	maps.Copy(all, idleTries)
 	maps.Copy(all, chatTries)
 	maps.Copy(all, poolTries)
 	maps.Copy(all, volumeTries)

@@ -211,11 +211,15 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		return err
 	},
 	"PreviewRollBack": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Operation.RollBacks.PreviewRollBack(ctx, s.actor, s.cluster(), 0)
+		_, err := a.Operation.RollBacks.PreviewRollBack(ctx, s.actor, s.cluster(), 0, "")
 		return err
 	},
 	"Receipt": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Fleet.Machines.Receipt(ctx, s.actor, s.cluster())
+		return err
+	},
+	"KeptMachines": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Quarantine.Machines.KeptMachines(ctx, s.actor, s.cluster())
 		return err
 	},
 	"Waiting": func(ctx context.Context, a *all.Services, s *scene) error {
@@ -285,7 +289,11 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		return err
 	},
 	"RollBack": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Operation.RollBacks.RollBack(ctx, s.actor, s.cluster(), 0, "")
+		_, err := a.Operation.RollBacks.RollBack(ctx, s.actor, s.cluster(), 0, "", "")
+		return err
+	},
+	"Places": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Place.Places(ctx, s.actor, s.cluster())
 		return err
 	},
 	"ClusterSharing": func(ctx context.Context, a *all.Services, s *scene) error {
@@ -399,8 +407,9 @@ var ofUnknownUsers = map[string]bool{"Identities": true, "RevokeAllSessions": tr
 
 // between are methods that services of domains call of each other, with an actor who was let through already. No face may call them; see
 // TestFacesCallUseCasesOnly.
-var between = map[string]bool{"AuthorizedCluster": true, "CheckBuildHook": true, "FindCluster": true, "FindOperation": true, "VersionUsed": true, "MaskFor": true,
-	"MaskRequests": true, "MaskSummaries": true, "DraftCluster": true, "DraftUser": true, "ReaderOf": true, "StartDelete": true, "WorkOutChange": true}
+var between = map[string]bool{"AuthorizedCluster": true, "CheckBuildHook": true, "FindCluster": true, "FindOperation": true, "VersionUsed": true, "ViewOfCluster": true, "MaskFor": true,
+	"MaskRequests": true, "MaskSummaries": true, "DraftCluster": true, "DraftUser": true, "ReaderOf": true, "StartDelete": true, "WorkOutChange": true,
+	"CompletePreview": true, "EvaluateRequest": true, "RequestToKeep": true, "FromPayload": true}
 
 // Faces, jobs and commands call what the authorisation table knows.
 func TestFacesCallUseCasesOnly(t *testing.T) {

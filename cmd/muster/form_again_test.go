@@ -108,6 +108,10 @@ var unrefused = map[string]string{
 	"/clusters/{id}/pause":                                "a button, on operations that run",
 	"/clusters/{id}/cancel":                               "a button, on operations that run",
 	"/clusters/{id}/backfill":                             "a button, on clusters that lack nodes",
+	"/clusters/{id}/idle":                                 "a button, on clusters with an idle policy",
+	"/clusters/{id}/keep":                                 "a button, on clusters with an idle policy",
+	"/admin/idle":                                         "without a policy, which is how it is sent here, nothing else counts: TestIdlePolicyIsSetOnThePage",
+	"/requests/{request}/run-now":                         "on requests that wait for a maintenance window: Scripts/maintenance",
 }
 
 // Every form of every page that people type into, or choose a file in, is posted with values that are wrong. Where it is refused, the answer is the

@@ -68,7 +68,7 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 		"home":    func(a app.Actor) (any, error) { return s.Services.Cluster.Dashboard.Home(ctx, a) },
 		"notices": func(a app.Actor) (any, error) { return s.Services.Cluster.Dashboard.Notices(ctx, a, 0, 0) },
 		"go on": func(a app.Actor) (any, error) {
-			p, err := s.Services.Operation.Partials.PreviewAcceptPartial(ctx, a, name, 0)
+			p, err := s.Services.Operation.Partials.PreviewAcceptPartial(ctx, a, name, 0, "")
 			if err != nil {
 				return err.Error(), nil
 			}

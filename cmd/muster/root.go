@@ -21,6 +21,7 @@ import (
 	"muster/cmd/muster/offline"
 	"muster/cmd/muster/policy"
 	"muster/cmd/muster/server"
+	"muster/cmd/muster/volume"
 	"muster/cmd/muster/webhook"
 
 	"github.com/spf13/cobra"
@@ -45,13 +46,14 @@ func commands(c *cli.Context) []*cobra.Command {
 		grouped("server", identity.AuditCommand(c)),
 		server.WorkerCommand(c),
 		grouped("clusters", cluster.Command(c)),
-		grouped("clusters", cluster.NodeCommand(c)),
+		grouped("clusters", fleet.NodeCommand(c)),
 		grouped("clusters", catalog.TemplateCommand(c)),
 		grouped("clusters", fleet.PoolCommand(c)),
-		grouped("clusters", cluster.VolumeCommand(c)),
+		grouped("clusters", volume.Command(c)),
 		grouped("clusters", catalog.ProviderCommand(c)), grouped("clusters", catalog.AutomatorCommand(c)),
 		grouped("clusters", fleet.OrphansCommand(c)),
 		grouped("clusters", policy.QuotaCommand(c)),
+		grouped("clusters", cluster.MaintenanceCommand(c)),
 		grouped("clusters", policy.UsageCommand(c)),
 		grouped("clusters", cluster.QueueCommand(c)),
 		grouped("clusters", cluster.TopCommand(c)),

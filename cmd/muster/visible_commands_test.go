@@ -50,6 +50,7 @@ var argumentsOf = map[string]string{
 	"catalog try":              "-f FILE --template HOSTILE --size 3",
 	"cluster create":           "HOSTILE --template HOSTILE --size 3 --wait",
 	"cluster extend":           "HOSTILE --by 1h",
+	"cluster label":            "HOSTILE team=web",
 	"cluster shorten":          "HOSTILE --by 1h",
 	"login":                    "SERVER",
 	"plan":                     "--catalog FILE --template HOSTILE --size 3",

@@ -76,7 +76,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			}
 			trouble.Say(d.Log, "Starting rollbacks", err)
 			if n > 0 {
-				d.Log.Info("rolling back failed operations", "operations", n)
+				d.Log.Info("rolling back failed operations, or continuing after them", "operations", n)
 			}
 		}
 		if now.Sub(expired) >= expireEvery || now.Before(expired) {

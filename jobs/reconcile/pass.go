@@ -169,7 +169,8 @@ func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machine
 			}
 		}
 		tags := m.Tags
-		o := fleet.Orphan{ID: fleet.OrphanID(p.account.Provider, m.ID), Provider: p.account.Provider, Machine: m.ID, Resource: fleet.ResourceMachine, Hostname: m.Hostname, Zone: m.Zone,
+		o := fleet.Orphan{ID: fleet.OrphanID(p.account.Provider, m.ID), Provider: p.account.Provider, Machine: m.ID,
+			Resource: fleet.ResourceMachine, Hostname: m.Hostname, Zone: m.Zone,
 			Tenant: tags[family.TagTenant], Cluster: tags[family.TagCluster], Node: tags[family.TagNode], Intent: id, Kind: kind, CreatedAt: m.CreatedAt}
 		if wanted {
 			o.Tenant, o.Cluster, o.Node = i.Tenant, i.Cluster, i.Node // tags of one that came from a pool may name that

@@ -31,11 +31,17 @@ func block(t *testing.T, page, language, text string) string {
 
 // What pages show of messages has their fields, and no others.
 func TestPayloadsInDocs(t *testing.T) {
-	for page, into := range map[string]any{"docs/hooks.md": &newsEvent{}, "docs/notifications.md": &event{}, "docs/builds.md": &buildEvent{}} {
-		d := json.NewDecoder(strings.NewReader(block(t, page, "json", `"timestamp"`)))
+	for _, c := range []struct {
+		page, text string
+		into       any
+	}{
+		{"docs/hooks.md", `"operation.before"`, &newsEvent{}}, {"docs/hooks.md", `"request.check"`, &requestEvent{}}, {"docs/hooks.md", `"decision"`, &requestAnswer{}},
+		{"docs/notifications.md", `"timestamp"`, &event{}}, {"docs/builds.md", `"timestamp"`, &buildEvent{}},
+	} {
+		d := json.NewDecoder(strings.NewReader(block(t, c.page, "json", c.text)))
 		d.DisallowUnknownFields()
-		if err := d.Decode(into); err != nil {
-			t.Errorf("%s: %v", page, err)
+		if err := d.Decode(c.into); err != nil {
+			t.Errorf("%s, %s: %v", c.page, c.text, err)
 		}
 	}
 }

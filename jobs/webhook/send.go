@@ -42,6 +42,7 @@ type answer struct {
 	Status   int    // 0: nothing
 	Text     string // the beginning of the body, at most app.ResponseKept bytes
 	Duration time.Duration
+	body     []byte // at most maxRead bytes
 }
 
 // SenderConfig is what a sender is made of.
@@ -139,7 +140,7 @@ func (s *Sender) send(ctx context.Context, m Message) (a answer, _ *app.Error) {
 	defer resp.Body.Close()
 	// What is cut short or comes too slowly after the status does not change what the status said.
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRead))
-	a.Status, a.Text = resp.StatusCode, readable(body)
+	a.Status, a.Text, a.body = resp.StatusCode, readable(body), body
 	return a, judge(resp, now)
 }
 

@@ -26,6 +26,8 @@ func place(s app.Subject) string {
 		return "/clusters"
 	case app.SubjectLeaseExtension:
 		return "/clusters/" + s.ID + "/extend"
+	case app.SubjectKeep:
+		return "/clusters/" + s.ID + "/idle"
 	case app.SubjectManualSteps:
 		return "/clusters/" + s.ID + "#questions"
 	case app.SubjectRequest:

@@ -20,7 +20,8 @@ func TestSubjectsHavePages(t *testing.T) {
 		app.SubjectBuildHook: "/hooks/x-1", app.SubjectHook: "/admin/webhooks/x-1", app.SubjectPool: "/admin/pools/x-1", app.SubjectResources: "/admin/resources",
 		app.SubjectUsage: "/usage", app.SubjectNotices: "/notifications", app.SubjectPassword: "/account/password", app.SubjectSecondFactor: "/account/second-factor",
 		app.SubjectHome: "/", app.SubjectNewCluster: "/clusters/new", app.SubjectWaiting: "/clusters/x-1/waiting", app.SubjectRequests: "/requests",
-		app.SubjectOrphans: "/orphans", app.SubjectIdentityLink: "/link", app.SubjectAddress: "x-1",
+		app.SubjectOrphans: "/orphans", app.SubjectIdentityLink: "/link", app.SubjectKeep: "/clusters/x-1/idle",
+		app.SubjectAddress: "x-1",
 	}
 	for _, k := range kinds(t) {
 		s := app.Subject{Kind: k, ID: "x-1"}

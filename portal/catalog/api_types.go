@@ -43,7 +43,8 @@ func (p *Service) typeOf(ctx context.Context, a app.Actor, of, name string) (fam
 	}
 	i := slices.Index(names, name)
 	if i < 0 {
-		return family.Descriptor{}, &app.Error{Code: app.ENotFound, Message: familyTitle(of) + " type " + humanize.Clip(name) + " doesn't exist.", Hint: humanize.Suggest(name, names)}
+		return family.Descriptor{}, &app.Error{Code: app.ENotFound, Message: familyTitle(of) + " type " + humanize.Clip(name) + " doesn't exist.",
+			Hint: humanize.Suggest(name, names)}
 	}
 	return all[i], nil
 }

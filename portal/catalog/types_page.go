@@ -56,7 +56,8 @@ func (s TypeShow) fields() (all []typeField) {
 
 // format is what a field's value looks like: "secret text, required".
 func (f typeField) format() string {
-	text := map[family.FieldType]string{family.FieldText: "text", family.FieldLines: "text of several lines", family.FieldInt: "whole number", family.FieldBool: "true or false",
+	text := map[family.FieldType]string{family.FieldText: "text", family.FieldLines: "text of several lines", family.FieldInt: "whole number",
+		family.FieldBool:   "true or false",
 		family.FieldChoice: strings.Join(f.Options, ", "), family.FieldList: "list"}[f.Kind()]
 	if f.Kind() == family.FieldChoice {
 		text = "one of " + text

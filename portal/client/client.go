@@ -34,7 +34,9 @@ type Client struct {
 	Clusters          *Clusters
 	Devices           *Devices
 	Groups            *Groups
+	Idle              *Idle
 	Leases            *Leases
+	Maintenance       *Maintenance
 	Notices           *Notices
 	Nodes             *Nodes
 	Operations        *Operations
@@ -100,7 +102,9 @@ func New(s Settings) (*Client, error) {
 	c.Clusters = (*Clusters)(p)
 	c.Devices = (*Devices)(p)
 	c.Groups = (*Groups)(p)
+	c.Idle = (*Idle)(p)
 	c.Leases = (*Leases)(p)
+	c.Maintenance = (*Maintenance)(p)
 	c.Notices = (*Notices)(p)
 	c.Nodes = (*Nodes)(p)
 	c.Operations = (*Operations)(p)

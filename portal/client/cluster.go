@@ -15,6 +15,7 @@ import (
 	"muster/app/fleet"
 	"muster/app/health"
 	"muster/app/label"
+	"muster/app/layout"
 	"muster/app/sshaccess"
 )
 
@@ -30,6 +31,12 @@ type Clusters part
 func (c *Clusters) Get(ctx context.Context, id string) (v cluster.View, err error) {
 	err = c.client.CallInto(ctx, ClusterPath(id), nil, &v)
 	return v, err
+}
+
+// Places returns the places of a cluster's request, and what was tried; without candidates if it named one place only.
+func (c *Clusters) Places(ctx context.Context, id string) (p layout.Places, err error) {
+	err = c.client.CallInto(ctx, ClusterPath(id, "places"), nil, &p)
+	return p, err
 }
 
 // Delete starts deleting a cluster and returns it. It doesn't wait.

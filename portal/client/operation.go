@@ -10,6 +10,8 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	appoperation "muster/app/operation"
+	"muster/app/quarantine"
+	"muster/app/template"
 )
 
 // Operations changes clusters and controls their operations.
@@ -27,14 +29,14 @@ func (c *Operations) Cancel(ctx context.Context, id string, rollBack bool) (clus
 }
 
 // RollBackPreview previews the rollback of a cluster's latest operation.
-func (c *Operations) RollBackPreview(ctx context.Context, id string) (p appoperation.RollBackPreview, err error) {
-	err = c.client.CallInto(ctx, ClusterPath(id, "operations", "0", "roll-back"), nil, &p)
+func (c *Operations) RollBackPreview(ctx context.Context, id string, keep template.KeepTime) (p appoperation.RollBackPreview, err error) {
+	err = c.client.CallInto(ctx, ClusterPath(id, "operations", "0", "roll-back"), keepQuery(keep), &p)
 	return p, err
 }
 
 // RollBack rolls back as previewed; EConflict if that has changed since.
-func (c *Operations) RollBack(ctx context.Context, id string, p appoperation.RollBackPreview) (cluster.View, error) {
-	return c.Act(ctx, id, p.Operation.ID, "roll-back", map[string]string{"plan_hash": p.PlanHash})
+func (c *Operations) RollBack(ctx context.Context, id string, p appoperation.RollBackPreview, keep template.KeepTime) (cluster.View, error) {
+	return c.Act(ctx, id, p.Operation.ID, "roll-back", map[string]string{"plan_hash": p.PlanHash, "keep_failed": string(keep)})
 }
 
 // RetryNode retries failed steps of a node.
@@ -56,16 +58,38 @@ func (c *Operations) Update(ctx context.Context, id string, m cluster.Update) (a
 }
 
 // AcceptPartialPreview previews accepting a partial result.
-func (c *Operations) AcceptPartialPreview(ctx context.Context, id string) (p appoperation.AcceptPartialPreview, err error) {
-	err = c.client.CallInto(ctx, ClusterPath(id, "operations", "0", "accept-partial"), nil, &p)
+func (c *Operations) AcceptPartialPreview(ctx context.Context, id string, keep template.KeepTime) (p appoperation.AcceptPartialPreview, err error) {
+	err = c.client.CallInto(ctx, ClusterPath(id, "operations", "0", "accept-partial"), keepQuery(keep), &p)
 	return p, err
 }
 
 // AcceptPartial accepts a partial result, as previewed.
-func (c *Operations) AcceptPartial(ctx context.Context, id string, p appoperation.AcceptPartialPreview, noBackfill bool) (v cluster.View, err error) {
+func (c *Operations) AcceptPartial(ctx context.Context, id string, p appoperation.AcceptPartialPreview, how template.PartialOverride) (v cluster.View,
+	err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "operations", fmt.Sprint(p.Operation.ID), "accept-partial"), nil,
-		map[string]any{"plan_hash": p.PlanHash, "no_backfill": noBackfill}, &v)
+		map[string]any{"plan_hash": p.PlanHash, "no_backfill": how.NoBackfill, "keep_failed": how.KeepFailed}, &v)
 	return v, err
+}
+
+func keepQuery(keep template.KeepTime) url.Values {
+	q := url.Values{}
+	if keep != "" {
+		q.Set("keep_failed", string(keep))
+	}
+	return q
+}
+
+// Kept lists failed machines that are kept for inspection, of one cluster or of all.
+func (c *Operations) Kept(ctx context.Context, cluster string) ([]quarantine.Machine, error) {
+	q := url.Values{}
+	if cluster != "" {
+		q.Set("cluster", cluster)
+	}
+	var out struct {
+		Machines []quarantine.Machine `json:"machines"`
+	}
+	err := c.client.CallInto(ctx, "/kept-machines", q, &out)
+	return out.Machines, err
 }
 
 // Backfill sets whether and when missing nodes are backfilled.

@@ -74,7 +74,7 @@ func (p *clusterPage) APIShow(ctx context.Context, in *site.IDInput) (*site.Body
 // deleteInput is a delete, with what happens to the cluster's volumes.
 type deleteInput struct {
 	site.IDInput
-	Volumes template.VolumeChoice `query:"volumes" enum:"keep,delete" doc:"What happens to the cluster's volumes; default: what each volume says, which is delete unless its service or template says keep"`
+	Volumes template.VolumeChoice `query:"volumes" enum:"keep,delete" doc:"What happens to the cluster's volumes; default: what each volume says"`
 }
 
 func (p *managePages) APIDelete(ctx context.Context, in *deleteInput) (*site.Body[cluster.View], error) {

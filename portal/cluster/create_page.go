@@ -19,17 +19,22 @@ type Create struct {
 	Template  *apptemplate.Template // the chosen one; nil for none
 
 	// The fields, as typed.
-	Name, Size, Provider, Hardware, Image, Prefer, Lease, OnFailure, MinAvailable string
-	Services                                                                      []string
+	Name, Size, Provider, Hardware, Image, Prefer, Lease, OnFailure, MinAvailable, KeepFailed string
+	Services                                                                                  []string
 
 	Parameters []template.ParameterField // the template's, as typed
 
 	Description, Labels string // labels are a line each
 
 	// The options.
-	Providers, Hardwares, Images, AllServices, Prefers, Leases, OnFailures []page.Choice
-	Visibility, Group                                                      string
-	Visibilities, Groups                                                   []page.Choice // Groups is nil if there are none to choose
+	Providers, Hardwares, Images, AllServices, Prefers, Leases, OnFailures, KeepFaileds []page.Choice
+	Visibility, Group                                                                   string
+	Visibilities, Groups                                                                []page.Choice // Groups is nil if there are none to choose
+
+	// The places to try besides the chosen provider and hardware.
+	AlsoAt, AlsoHardware, Orders []page.Choice
+	Also, AlsoKinds              []string
+	Order                        string
 
 	// Errors by field. The key "" is for errors of no field.
 	Errors  map[string]page.Complaint

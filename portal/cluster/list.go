@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/idle"
 	"muster/app/label"
 	"muster/portal/page"
 	"muster/portal/quota"
@@ -89,6 +90,16 @@ func (p *lists) read(ctx context.Context, a app.Actor, at *url.URL) (List, error
 	}
 	if l.Page, err = p.Clusters.ClusterPage(ctx, a, l.Filter); err != nil {
 		return l, err
+	}
+	warned, err := p.Idle.IdleWarnings(ctx, a)
+	if err != nil {
+		return l, err
+	}
+	for _, v := range warned {
+		if l.Idle == nil {
+			l.Idle = map[string]idle.View{}
+		}
+		l.Idle[v.Cluster] = v
 	}
 	l.Counts, err = p.Clusters.ClusterCounts(ctx, a, l.Filter)
 	return l, err

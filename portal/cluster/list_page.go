@@ -11,6 +11,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/humanize"
+	appidle "muster/app/idle"
 	"muster/app/template"
 	"muster/app/usage"
 	"muster/portal/page"
@@ -23,8 +24,9 @@ type List struct {
 	Query     url.Values // of the request
 	Filter    app.ClusterFilter
 	Page      cluster.Page
-	Counts    app.ClusterCounts // by status, of those that match the rest of the filter
-	Templates []string          // the options
+	Idle      map[string]appidle.View // that sleep or are deleted soon, by id
+	Counts    app.ClusterCounts       // by status, of those that match the rest of the filter
+	Templates []string                // the options
 	Providers []string
 	New       bool           // the actor can create one
 	Month     *usage.Sum     // what the actor's machines have cost this month; nil if unknown

@@ -62,7 +62,7 @@ func (l *live) restOf(c Show) rest {
 	switch {
 	case l.view == "operation" && c.Pinned != nil && c.Pinned.Status.Ended():
 		return over
-	case c.Running():
+	case c.Running(), c.placing():
 		return moving
 	case c.View.Status == app.ClusterDeleted:
 		return over

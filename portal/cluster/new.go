@@ -17,6 +17,7 @@ import (
 	"muster/portal/page"
 	planpage "muster/portal/plan"
 	"muster/portal/policy"
+	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/site"
 	templatepage "muster/portal/template"
@@ -168,6 +169,7 @@ func (n *Form) options(in url.Values) {
 	if typed || said {
 		v.Provider, v.Hardware, v.Image, v.Lease = in.Get("provider"), in.Get("hardware"), in.Get("image"), in.Get("lease")
 		v.Prefer, v.OnFailure, v.MinAvailable = in.Get("prefer"), in.Get("on_failure"), strings.TrimSpace(in.Get("min_available"))
+		v.KeepFailed = in.Get("keep_failed")
 		v.Visibility, v.Group = in.Get("visibility"), in.Get("group")
 		v.Description = strings.TrimSpace(oneLineEnd(in.Get("description")))
 		v.Services = slices.DeleteFunc(slices.Clone(in["services"]), func(s string) bool { return s == "" })
@@ -187,11 +189,15 @@ func (n *Form) options(in url.Values) {
 	v.Hardwares = n.Choices("hardware", Allowed(n.Catalog.Hardware, t.Compatibility.Hardware, nil), t.Defaults.Hardware, v.Hardware)
 	v.Images = n.Choices("image", Allowed(n.Catalog.Images, t.Compatibility.Images, nil), t.Defaults.Image, v.Image)
 	v.Prefers, v.OnFailures = preferences(v.Prefer, t.Defaults.Prefer), FailureChoices(v.OnFailure, true, t.PartialResults)
+	v.KeepFaileds = quarantine.Choices(v.KeepFailed, keepStandard(t.KeepFailed))
 	v.Leases = leases(t.Lease, v.Lease)
+	n.placeOptions(in, typed || said)
 	v.Visibilities, v.Groups = visibilityChoices(v.Visibility), groupChoices(n.groups, v.Group)
 	n.labels(in, typed, said)
 	n.parameters(in, typed, said)
-	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.MinAvailable != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || v.Description != "" || v.Labels != "" && !v.needsLabels() || !SameNames(v.Services, t.Defaults.Services))
+	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.MinAvailable != "" ||
+		v.KeepFailed != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || v.Description != "" || v.Labels != "" && !v.needsLabels() || len(v.Also)+len(v.AlsoKinds) > 0 ||
+		!SameNames(v.Services, t.Defaults.Services))
 }
 
 // Choices returns the options of a select; the first one leaves the choice to the template.
@@ -265,6 +271,14 @@ func FailureChoices(chosen string, makes bool, partialResults *template.PartialR
 	return withChosen(out, chosen)
 }
 
+// keepStandard says what happens to failed machines where a request doesn't say.
+func keepStandard(k template.KeepTime) string {
+	if k.For() > 0 {
+		return "Keep for " + k.Words() + " (default)"
+	}
+	return "Delete them (default)"
+}
+
 // groupChoices are the groups that can own a cluster; nil if there are none to choose.
 func groupChoices(groups []string, chosen string) []page.Choice {
 	if len(groups) == 0 && chosen == "" {
@@ -308,6 +322,10 @@ func (n *Form) read() {
 		n.complain("prefer", page.Complaint{Message: "Unknown placement.", Hint: "Choose one from the list."})
 	}
 	n.request.OnFailure, n.request.MinAvailable = app.FailureChoice(v.OnFailure), template.NodeShare(v.MinAvailable)
+	if n.request.KeepFailed = template.KeepTime(v.KeepFailed); n.request.KeepFailed.Check() != nil {
+		n.complain("keep_failed", page.Complaint{Message: "Unknown choice.", Hint: "Choose one from the list."})
+		n.request.KeepFailed = ""
+	}
 	if !ChoosesFailure(v.OnFailure) {
 		n.complain("on_failure", page.Complaint{Message: "Unknown choice.", Hint: "Choose one from the list."})
 	} else if err := n.request.PartialOverride.Check(n.request.OnFailure); err != nil {
@@ -320,6 +338,7 @@ func (n *Form) read() {
 			n.complain("name", page.Complaint{Message: e.Message, Hint: e.Hint})
 		}
 	}
+	n.readPlaces()
 	size, err := strconv.Atoi(v.Size)
 	switch {
 	case v.Size == "" && parameterSets(t, "size"):
@@ -353,7 +372,7 @@ func (n *Form) complain(field string, c page.Complaint) {
 	}
 	n.View.Errors[field] = c
 	switch field {
-	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "visibility", "group", "description":
+	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "keep_failed", "visibility", "group", "description", "places", "place_order":
 		n.View.Open = true
 	case "labels":
 		n.View.Open = n.View.Open || !n.View.needsLabels()
@@ -442,18 +461,20 @@ func (n *Form) link(r *layout.Request) string {
 	for key, value := range map[string]string{
 		"name": n.View.Name, "provider": r.Provider, "hardware": r.Hardware, "image": r.Image, "prefer": string(r.Prefer), "lease": n.View.Lease,
 		"on_failure": n.View.OnFailure, "min_available": n.View.MinAvailable, "visibility": n.View.Visibility, "group": n.View.Group,
-		"description": n.View.Description, "labels": n.View.Labels,
+		"keep_failed": n.View.KeepFailed, "description": n.View.Description, "labels": n.View.Labels,
 	} {
 		if value != "" {
 			in.Set(key, value)
 		}
 	}
+	n.sharePlaces(in)
 	return "/clusters/new?" + in.Encode()
 }
 
 // fields are the fields of the form that can have an error.
-var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "visibility", "group",
-	"description", "labels"}
+var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available",
+	"keep_failed", "visibility", "group",
+	"description", "labels", "places", "place_order"}
 
 func fieldOf(e *app.Error) string {
 	// An error may name a part of a field, such as services[2].

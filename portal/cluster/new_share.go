@@ -22,12 +22,14 @@ func (n *Form) share() string {
 	q := url.Values{"template": {t.Name}}
 	for key, value := range map[string]string{
 		"name": v.Name, "size": v.Size, "provider": v.Provider, "hardware": v.Hardware, "image": v.Image, "prefer": v.Prefer, "lease": v.Lease,
-		"on_failure": v.OnFailure, "min_available": v.MinAvailable, "visibility": v.Visibility, "group": v.Group, "description": v.Description,
+		"keep_failed": v.KeepFailed,
+		"on_failure":  v.OnFailure, "min_available": v.MinAvailable, "visibility": v.Visibility, "group": v.Group, "description": v.Description,
 	} {
 		if value != "" {
 			q.Set(key, value)
 		}
 	}
+	n.sharePlaces(q)
 	if v.Labels != labelsAsked(t) {
 		q.Set("labels", v.Labels)
 	}
@@ -49,7 +51,7 @@ func (n *Form) share() string {
 func (n *Form) summary() (list []FieldError) {
 	titles := map[string]string{"template": "Template", "name": "Name", "size": "Nodes", "services": "Services", "provider": "Provider", "hardware": "Hardware",
 		"image": "Image", "prefer": "Placement", "lease": "Lease", "on_failure": "On failure", "min_available": "Minimum available", "visibility": "Visibility", "group": "Owner group",
-		"description": "Description", "labels": "Labels"}
+		"keep_failed": "Failed machines", "description": "Description", "labels": "Labels", "places": "Places", "place_order": "Order"}
 	order := slices.Clone(fields[:3])
 	for _, f := range n.View.Parameters {
 		order = append(order, f.Field())

@@ -29,6 +29,7 @@ func New(s *site.Site, quota *quota.Service, policy *policy.Service) *Service {
 		p.List,
 		&creates{Site: s, quota: quota, policy: policy},
 		&clones{Site: s},
+		&places{Site: s},
 		p.Page,
 		&events{Site: s},
 		&logs{Site: s},

@@ -10,8 +10,10 @@ import (
 	apphealth "muster/app/health"
 	"muster/app/humanize"
 	"muster/app/template"
+	"muster/portal/quarantine"
 
 	"github.com/a-h/templ"
+	"muster/portal/idle"
 )
 
 // ServiceLine is a service of a cluster with its nodes, state and links.
@@ -165,8 +167,8 @@ func (c Show) Parts() []Part {
 		return []Part{{"now", OperationNow(c)}}
 	}
 	parts := []Part{
-		{"head", Head(c)}, {"now", Current(c)}, {"questions", ManualSteps(c)}, {"waiting", Wait(c)}, {"facts", Facts(c)},
-		{"services", Services(c)}, {"change", Change(c)}, {"more", More(c)},
+		{"head", Head(c)}, {"now", Current(c)}, {"idle", idle.Banner(c.Idle, c.Now)}, {"questions", ManualSteps(c)}, {"waiting", Wait(c)}, {"facts", Facts(c)},
+		{"services", Services(c)}, {"change", Change(c)}, {"more", More(c)}, {"kept", quarantine.Section(c.Actor, c.Now, c.Kept)},
 	}
 	if c.Lease != nil {
 		parts = append(parts, Part{"lease", Lease(*c.Lease)})

@@ -85,16 +85,29 @@ func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id stri
 	if c.View, err = p.Clusters.Cluster(ctx, a, id); err != nil {
 		return c, err
 	}
+	if c.Places, err = p.Creates.Places(ctx, a, c.View.ID); err != nil {
+		return c, err
+	}
+	if err := p.readKept(ctx, a, &c); err != nil {
+		return c, err
+	}
 	c.Tabs = p.ClusterTabs(a, c.View, "overview")
 	if c.View.Status != app.ClusterDeleted {
 		o, err := p.Leases.LeaseOutlook(ctx, a, c.View.ID)
 		if err != nil {
 			return c, err
 		}
+		use, err := p.Idle.ClusterIdle(ctx, a, c.View.ID)
+		if err != nil {
+			return c, err
+		}
+		c.Idle = &use
 		c.Lease = &LeaseBox{Now: c.Now, Outlook: o, May: a.MayIn("ExtendLease", c.View.Cluster), Admin: a.MayIn("ExtendLease", app.Cluster{}), Cost: c.View.CostPerHour, Currency: c.View.Currency}
 	}
-	if c.Change, err = p.changePanel(ctx, a, c.View); err != nil {
-		return c, err
+	if c.View.KeptFrom == "" {
+		if c.Change, err = p.changePanel(ctx, a, c.View); err != nil {
+			return c, err
+		}
 	}
 	catalog, err := p.Catalogs.Catalog(ctx, a)
 	if err != nil {
@@ -131,6 +144,21 @@ func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id stri
 		c.Failures = append(c.Failures, Failure{Step: s, Lines: lines})
 	}
 	return c, nil
+}
+
+// readKept reads which failed machines are kept of the cluster, or of a kept one who reaches it.
+func (p *clusterPage) readKept(ctx context.Context, a app.Actor, c *Show) (err error) {
+	if c.View.KeptFrom == "" {
+		c.Kept, err = p.Kept.KeptMachines(ctx, a, c.View.ID)
+		return err
+	}
+	all, err := p.Kept.KeptMachines(ctx, a, "")
+	for _, m := range all {
+		if m.ID == c.View.ID {
+			c.Isolation = m.Isolation
+		}
+	}
+	return err
 }
 
 // clusterFacts reads the steps of a cluster's operation, and why they wait.

@@ -13,6 +13,9 @@ import (
 	appexecution "muster/app/execution"
 	"muster/app/family"
 	"muster/app/health"
+	appidle "muster/app/idle"
+	"muster/app/layout"
+	"muster/app/quarantine"
 	"muster/portal/execution"
 	"muster/portal/page"
 	"muster/portal/plan"
@@ -45,10 +48,23 @@ type Show struct {
 	GanttSpan time.Duration // the least
 	Tries     plan.Tries
 	Pinned    *app.Operation       // the operation whose page this is; nil: the cluster's page
+	Places    *layout.Places       // in which the cluster was tried; nil if its request named one place
 	Waiting   appexecution.Waiting // the groups only; empty if nothing waits
 	Lease     *LeaseBox            // nil if unknown
+	Idle      *appidle.View        // nil if unknown
 	// ManualSteps are the open manual steps.
 	ManualSteps []execution.ManualStepForm
+	// Kept are the failed machines that are kept of the cluster, and Isolation says of a kept one who reaches it.
+	Kept      []quarantine.Machine
+	Isolation quarantine.Isolation
+}
+
+// deleteWords is what the button says that deletes a cluster.
+func deleteWords(c app.Cluster) string {
+	if c.KeptFrom != "" {
+		return "Delete machine"
+	}
+	return "Delete cluster"
 }
 
 // Failure is a step that failed, with the end of its log.
@@ -84,6 +100,11 @@ func (c Show) Can(a app.Act) bool {
 // Running reports whether an operation is in progress or about to start.
 func (c Show) Running() bool {
 	return Running(c.Operation()) || c.undoneSoon() || retriedSoon(c)
+}
+
+// placing reports whether the cluster is about to be continued in another place.
+func (c Show) placing() bool {
+	return c.Places != nil && c.Places.Current == c.View.ID && (c.Places.State == layout.PlacesTrying || c.Places.State == layout.PlacesLeaving)
 }
 
 // troubled reports whether the page's banner shows the problem and the options.

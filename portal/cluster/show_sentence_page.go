@@ -19,6 +19,9 @@ func (c Show) Sentence() string {
 	switch c.View.Status {
 	case app.ClusterActive:
 		s := "Running as requested."
+		if c.View.KeptFrom != "" {
+			s = "Kept for inspection, out of service."
+		}
 		if stopped := stoppedServices(c); stopped != "" {
 			s = "Stopped as requested: " + stopped + "."
 		}

@@ -54,7 +54,8 @@ func (p *passwordSignIn) byDirectory(w http.ResponseWriter, r *http.Request, in 
 	case e.Code == app.EUnauthorized:
 		in.Field, in.Error, in.Hint = "password", e.Message, e.Hint
 	default:
-		p.Log.WarnContext(r.Context(), "sign-in by directory failed", "error", err, "cause", e.Err, "reason", e.Reason, "from", site.Address(r), "request", site.RequestOf(r.Context()).Id)
+		p.Log.WarnContext(r.Context(), "sign-in by directory failed", "error", err, "cause", e.Err, "reason", e.Reason, "from", site.Address(r), "request",
+			site.RequestOf(r.Context()).Id)
 		in.Trouble = page.Complaint{Message: e.Message, Hint: e.Hint}
 	}
 	showSignIn(p.Site, w, r, site.StatusOf(err), in)

@@ -113,7 +113,8 @@ func (p *stepUps) Confirm(w http.ResponseWriter, r *http.Request, a app.Actor) e
 		s.Complaint = page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + humanize.Duration(wait) + "."}
 		return p.show(w, r, a, http.StatusTooManyRequests, s)
 	}
-	if e := app.AsError(err); err != nil && (e.Code == app.EUnauthorized || e.Code == app.ERateLimit || e.Code == app.ETransient || e.Code == app.ECredentials || e.Reason == "no_password") {
+	if e := app.AsError(err); err != nil && (e.Code == app.EUnauthorized || e.Code == app.ERateLimit || e.Code == app.ETransient ||
+		e.Code == app.ECredentials || e.Reason == "no_password") {
 		s.Field, s.Complaint = e.Field, page.Complaint{Message: e.Message, Hint: e.Hint}
 		return p.show(w, r, a, site.StatusOf(err), s)
 	}

@@ -136,7 +136,8 @@ func (c Config) check() error {
 func (c Config) checkURL(bad func(field, message, hint string) error) error {
 	u, err := url.Parse(c.URL)
 	const example = "For example: ldaps://ldap.example.org, or ldap://ldap.example.org for StartTLS."
-	if err != nil || u.Scheme != "ldaps" && u.Scheme != "ldap" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "ldaps" && u.Scheme != "ldap" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" ||
+		u.RawQuery != "" || u.Fragment != "" {
 		return bad("url", fmt.Sprintf("url %q isn't the address of an LDAP server.", c.URL), example)
 	}
 	if c.Plain && u.Scheme == "ldap" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback() {

@@ -81,7 +81,8 @@ func FuzzFilter(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q: %v", user, err)
 		}
-		if len(p.Children) != 2 || p.Children[1].Tag != ldap.FilterEqualityMatch && user != "" || len(p.Children[1].Children) == 2 && p.Children[1].Children[1].Data.String() != user {
+		if len(p.Children) != 2 || p.Children[1].Tag != ldap.FilterEqualityMatch && user != "" || len(p.Children[1].Children) == 2 &&
+			p.Children[1].Children[1].Data.String() != user {
 			t.Errorf("%q changes the filter", user)
 		}
 	})

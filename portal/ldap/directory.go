@@ -175,7 +175,8 @@ func usable(user string) bool {
 
 // find returns the one entry of a person.
 func (d *Directory) find(c *ldap.Conn, user string) (*ldap.Entry, error) {
-	r := ldap.NewSearchRequest(d.c.Base, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases, 2, d.seconds(), false, filled(d.c.Filter, user, ""), d.c.attributes(), nil)
+	r := ldap.NewSearchRequest(d.c.Base, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases, 2, d.seconds(), false, filled(d.c.Filter, user, ""),
+		d.c.attributes(), nil)
 	r.EnforceSizeLimit = true
 	found, err := c.Search(r)
 	switch {
@@ -235,7 +236,8 @@ func (d *Directory) subject(c *ldap.Conn, user string, e *ldap.Entry, again bool
 			Hint: operator + "set attributes.id to an attribute that is unique and never used again, and let the bind DN read it."}
 	}
 	if s.Name = identity.AccountName(first(e, d.c.NameAttribute)); s.Name == "" {
-		return s, &app.Error{Code: app.EForbidden, Reason: "name", Message: fmt.Sprintf("Your entry in %s has no %s that Muster can use as a user name.", d.c.Label, d.c.NameAttribute),
+		return s, &app.Error{Code: app.EForbidden, Reason: "name", Message: fmt.Sprintf("Your entry in %s has no %s that Muster can use as a user name.",
+			d.c.Label, d.c.NameAttribute),
 			Hint: "Ask your Muster operator to set attributes.name to an attribute that everyone has."}
 	}
 	groups, err := d.groups(c, user, e, again)

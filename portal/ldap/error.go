@@ -69,7 +69,8 @@ func (d *Directory) noTLS(err error) error {
 		return bad("isn't from a trusted CA", "set ca_file to a PEM file with the CA that issued it.")
 	case strings.Contains(text, "has expired or is not yet valid"):
 		return bad("has expired or isn't valid yet", "renew it on the LDAP server, and check both hosts' clocks.")
-	case strings.Contains(text, "certificate is valid for"), strings.Contains(text, "doesn't contain any IP SANs"), strings.Contains(text, "not valid for any names"),
+	case strings.Contains(text, "certificate is valid for"), strings.Contains(text, "doesn't contain any IP SANs"), strings.Contains(text,
+		"not valid for any names"),
 		strings.Contains(text, "legacy Common Name"):
 		return bad("is for another host name", "use the name in the certificate in url.")
 	case strings.Contains(text, "x509:"):
@@ -87,7 +88,8 @@ func (d *Directory) noBind(err error) error {
 	switch {
 	case ldap.IsErrorAnyOf(err, ldap.LDAPResultInvalidCredentials, ldap.LDAPResultInappropriateAuthentication, ldap.LDAPResultNoSuchObject):
 		return d.misconfigured("bind", d.c.Label+" rejects the bind DN or its password.", "correct bind_dn or its password.", err)
-	case ldap.IsErrorAnyOf(err, ldap.LDAPResultConstraintViolation, ldap.LDAPResultUnwillingToPerform, ldap.LDAPResultInsufficientAccessRights, ldap.LDAPResultInvalidDNSyntax,
+	case ldap.IsErrorAnyOf(err, ldap.LDAPResultConstraintViolation, ldap.LDAPResultUnwillingToPerform, ldap.LDAPResultInsufficientAccessRights,
+		ldap.LDAPResultInvalidDNSyntax,
 		ldap.LDAPResultStrongAuthRequired, ldap.LDAPResultConfidentialityRequired):
 		return d.misconfigured("bind", d.c.Label+" doesn't allow the bind DN to sign in.", "check that account; it may be locked or disabled.", err)
 	}
@@ -98,7 +100,8 @@ func (d *Directory) noBind(err error) error {
 func (d *Directory) noSearch(err error, base string) error {
 	switch {
 	case ldap.IsErrorWithCode(err, ldap.LDAPResultNoSuchObject):
-		return d.misconfigured("base", fmt.Sprintf("%s has no entry %q, or hides it from the bind DN.", d.c.Label, base), "correct base, or let the bind DN read below it.", err)
+		return d.misconfigured("base", fmt.Sprintf("%s has no entry %q, or hides it from the bind DN.", d.c.Label, base),
+			"correct base, or let the bind DN read below it.", err)
 	case ldap.IsErrorWithCode(err, ldap.LDAPResultReferral):
 		return d.misconfigured("referral", d.c.Label+" refers to another server, which Muster doesn't follow.", "set url to the server that has the entries.", err)
 	case ldap.IsErrorAnyOf(err, ldap.LDAPResultInsufficientAccessRights, ldap.LDAPResultInappropriateAuthentication, ldap.LDAPResultStrongAuthRequired,
@@ -112,7 +115,8 @@ func (d *Directory) noSearch(err error, base string) error {
 
 // refused explains why a person couldn't bind.
 func (d *Directory) refused(err error) error {
-	if ldap.IsErrorAnyOf(err, ldap.LDAPResultInvalidCredentials, ldap.LDAPResultInappropriateAuthentication, ldap.LDAPResultConstraintViolation, ldap.LDAPResultUnwillingToPerform,
+	if ldap.IsErrorAnyOf(err, ldap.LDAPResultInvalidCredentials, ldap.LDAPResultInappropriateAuthentication, ldap.LDAPResultConstraintViolation,
+		ldap.LDAPResultUnwillingToPerform,
 		ldap.LDAPResultInsufficientAccessRights, ldap.LDAPResultNoSuchObject, ldap.LDAPResultInvalidDNSyntax) {
 		return wrongPassword(said(err))
 	}

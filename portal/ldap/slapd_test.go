@@ -40,7 +40,8 @@ func config(t testing.TB, s *ldaptest.Server) ldap.Config {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
-	return ldap.Config{Name: "corp", Label: "Corp directory", URL: s.SecureURL, Roots: roots, BindDN: ldaptest.BindDN, BindPassword: ldaptest.BindPassword, Base: ldaptest.Base,
+	return ldap.Config{Name: "corp", Label: "Corp directory", URL: s.SecureURL, Roots: roots, BindDN: ldaptest.BindDN, BindPassword: ldaptest.BindPassword,
+		Base:   ldaptest.Base,
 		Groups: ldap.GroupSearch{Base: ldaptest.Groups}, Timeout: 20 * time.Second,
 		Rules: rules(t, "ADMINS -> acme:admin", "devs -> acme:user:builders", "devs -> default:viewer")}
 }
@@ -84,10 +85,12 @@ func TestSlapd(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			if who.Name != "ada" || who.FullName != "Ada Lovelace" || who.Email != "ada@acme.example" || who.Issuer != "ldap:corp" || who.How != identity.ByLDAP || len(who.ID) != 36 {
+			if who.Name != "ada" || who.FullName != "Ada Lovelace" || who.Email != "ada@acme.example" || who.Issuer != "ldap:corp" ||
+				who.How != identity.ByLDAP || len(who.ID) != 36 {
 				t.Errorf("%s: %+v", name, who)
 			}
-			if len(who.Grants) != 2 || who.Grants[0].Tenant != "acme" || who.Grants[0].Role != app.RoleAdmin || strings.Join(who.Grants[0].Groups, " ") != "builders" || who.Grants[1].Role != app.RoleViewer {
+			if len(who.Grants) != 2 || who.Grants[0].Tenant != "acme" || who.Grants[0].Role != app.RoleAdmin ||
+				strings.Join(who.Grants[0].Groups, " ") != "builders" || who.Grants[1].Role != app.RoleViewer {
 				t.Errorf("%s: grants %+v", name, who.Grants)
 			}
 		}
@@ -96,10 +99,12 @@ func TestSlapd(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		byMail := func(c *ldap.Config) { c.Filter = "(|(uid={user})(mail={user}))" }
 		for _, x := range []struct{ user, password, reason string }{
-			{"ada", "wrong", "wrong_password"}, {"ada", "", "wrong_password"}, {"nopass", "", "wrong_password"}, {"nopass", "x", "wrong_password"}, {"ada", strings.Repeat("x", 2000), "wrong_password"},
+			{"ada", "wrong", "wrong_password"}, {"ada", "", "wrong_password"}, {"nopass", "", "wrong_password"}, {"nopass", "x", "wrong_password"}, {"ada",
+				strings.Repeat("x", 2000), "wrong_password"},
 			{"stranger", "x", "no_entry"}, {"", "x", "no_entry"}, {"*", "lovelace", "no_entry"}, {"a*", "lovelace", "no_entry"}, {"ada)(uid=*", "lovelace", "no_entry"},
 			{"ada)(|(uid=*", "lovelace", "no_entry"}, {`ada\29\28uid=\2a`, "lovelace", "no_entry"}, {"ada\x00", "lovelace", "no_entry"}, {"ada\n", "lovelace", "no_entry"}, {"\xff", "x", "no_entry"},
-			{ldaptest.BindDN, ldaptest.BindPassword, "no_entry"}, {"uid=ada," + ldaptest.Base, "lovelace", "no_entry"}, {"muster", ldaptest.BindPassword, "no_entry"}, {strings.Repeat("a", 500), "x", "no_entry"},
+			{ldaptest.BindDN, ldaptest.BindPassword, "no_entry"}, {"uid=ada," + ldaptest.Base, "lovelace", "no_entry"}, {"muster", ldaptest.BindPassword,
+				"no_entry"}, {strings.Repeat("a", 500), "x", "no_entry"},
 		} {
 			_, err := prove(t, x.user, x.password, byMail)
 			fails(t, err, app.EUnauthorized, x.reason)
@@ -116,7 +121,10 @@ func TestSlapd(t *testing.T) {
 		if who, err := prove(t, "mallory", "mallory"); err != nil || len(who.Grants) != 0 {
 			t.Errorf("mallory has %+v, %v", who.Grants, err)
 		}
-		if who, err := prove(t, "mallory", "mallory", func(c *ldap.Config) { c.Default = &identity.Grant{Tenant: "acme", Role: app.RoleViewer} }); err != nil || len(who.Grants) != 1 || who.Grants[0].Role != app.RoleViewer {
+		if who, err := prove(t, "mallory", "mallory", func(c *ldap.Config) {
+			c.Default = &identity.Grant{Tenant: "acme",
+				Role: app.RoleViewer}
+		}); err != nil || len(who.Grants) != 1 || who.Grants[0].Role != app.RoleViewer {
 			t.Errorf("by default, mallory has %+v, %v", who.Grants, err)
 		}
 		memberOf := func(c *ldap.Config) {

@@ -39,7 +39,8 @@ func wordsOf(err error) string {
 // refused explains a provider's error answer.
 func (p *Provider) refused(answer url.Values) error {
 	code := answer.Get("error")
-	e := &app.Error{Code: app.EForbidden, Reason: "refused", Hint: "Try again, or contact the admins of " + p.c.Label + ".", Err: fmt.Errorf("the provider answered %q", identity.CleanText(code, 100))}
+	e := &app.Error{Code: app.EForbidden, Reason: "refused", Hint: "Try again, or contact the admins of " + p.c.Label + ".",
+		Err: fmt.Errorf("the provider answered %q", identity.CleanText(code, 100))}
 	switch code {
 	case "access_denied":
 		e.Message = fmt.Sprintf("%s denied access, or you declined to share your profile.", p.c.Label)

@@ -159,7 +159,7 @@ func (l *fakeProvider) provider(change ...func(*Config)) *Provider {
 	tr := &http.Transport{}
 	l.t.Cleanup(tr.CloseIdleConnections)
 	c := Config{Name: "sso", Label: "Acme SSO", Issuer: l.srv.URL, ClientID: "muster", ClientSecret: "hush", RedirectURL: "http://127.0.0.1/signin/sso/callback",
-		Rules: []identity.GrantRule{{"admins", identity.Grant{Tenant: "acme", Role: app.RoleAdmin}}}, HTTP: &http.Client{Transport: tr}}
+		Rules: []identity.GrantRule{{Group: "admins", Grant: identity.Grant{Tenant: "acme", Role: app.RoleAdmin}}}, HTTP: &http.Client{Transport: tr}}
 	for _, f := range change {
 		f(&c)
 	}

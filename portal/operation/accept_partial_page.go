@@ -2,8 +2,10 @@ package operation
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"muster/app"
 	"muster/app/cluster"
 	"muster/app/humanize"
 	"muster/app/operation"
@@ -33,7 +35,7 @@ func (g AcceptPartial) MoreLost() int { return max(0, len(g.Preview.Deletes)-los
 func (g AcceptPartial) Steps() []string {
 	var out []string
 	for _, s := range g.Preview.Plan.Steps {
-		if !s.Join && len(out) < stepsShown {
+		if !s.Join && len(out) < stepsShown && (s.Action != app.ActionDelete || !slices.Contains(g.Preview.Plan.Keeps, s.Node)) {
 			out = append(out, page.StepWords(s.Node, s.Action, s.Service))
 		}
 	}
@@ -54,5 +56,5 @@ func (g AcceptPartial) CostWords() string {
 
 // missing says how many machines are missing.
 func missing(g AcceptPartial) string {
-	return fmt.Sprintf("%s not created", humanize.CountOf(len(g.Preview.Deletes), "machine was", "machines were"))
+	return fmt.Sprintf("%s not created", humanize.CountOf(len(g.Preview.Deletes)+len(g.Preview.Kept.Machines), "machine was", "machines were"))
 }

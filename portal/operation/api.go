@@ -6,6 +6,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	appoperation "muster/app/operation"
+	"muster/app/template"
 	"muster/portal/site"
 )
 
@@ -21,10 +22,16 @@ type cancelInput struct {
 	}
 }
 
+type keepInput struct {
+	Input
+	KeepFailed template.KeepTime `query:"keep_failed" maxLength:"20" doc:"How long to keep failed machines for inspection, such as 4h, or off; default: the cluster's setting"`
+}
+
 type rollBackInput struct {
 	Input
 	Body *struct {
-		PlanHash string `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
+		KeepFailed template.KeepTime `json:"keep_failed,omitempty" maxLength:"20" doc:"How long to keep failed machines for inspection, as previewed"`
+		PlanHash   string            `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
 	}
 }
 
@@ -58,8 +65,8 @@ func (p *Service) apiNodeRetry(ctx context.Context, in *nodeInput) (*site.Body[c
 	return p.AnswerCluster(ctx)(p.Operations.RetryNode(ctx, site.Caller(ctx), in.ID, in.Node))
 }
 
-func (p *Service) apiRollBackShow(ctx context.Context, in *Input) (*site.Body[appoperation.RollBackPreview], error) {
-	v, err := p.RollBacks.PreviewRollBack(ctx, site.Caller(ctx), in.ID, in.Operation)
+func (p *Service) apiRollBackShow(ctx context.Context, in *keepInput) (*site.Body[appoperation.RollBackPreview], error) {
+	v, err := p.RollBacks.PreviewRollBack(ctx, site.Caller(ctx), in.ID, in.Operation, in.KeepFailed)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -68,11 +75,11 @@ func (p *Service) apiRollBackShow(ctx context.Context, in *Input) (*site.Body[ap
 }
 
 func (p *Service) apiRollBack(ctx context.Context, in *rollBackInput) (*site.Body[cluster.View], error) {
-	hash := ""
+	hash, keep := "", template.KeepTime("")
 	if in.Body != nil {
-		hash = in.Body.PlanHash
+		hash, keep = in.Body.PlanHash, in.Body.KeepFailed
 	}
-	return p.AnswerCluster(ctx)(p.RollBacks.RollBack(ctx, site.Caller(ctx), in.ID, in.Operation, hash))
+	return p.AnswerCluster(ctx)(p.RollBacks.RollBack(ctx, site.Caller(ctx), in.ID, in.Operation, hash, keep))
 }
 
 func (p *Service) apiWaiting(ctx context.Context, in *waitingInput) (*site.Body[execution.Waiting], error) {

@@ -5,14 +5,16 @@ import (
 
 	"muster/app/cluster"
 	appoperation "muster/app/operation"
+	"muster/app/template"
 	"muster/portal/site"
 )
 
 type acceptPartialInput struct {
 	Input
 	Body *struct {
-		PlanHash   string `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
-		NoBackfill bool   `json:"no_backfill,omitempty" doc:"Don't backfill the missing nodes"`
+		KeepFailed template.KeepTime `json:"keep_failed,omitempty" maxLength:"20" doc:"How long to keep failed machines for inspection, as previewed"`
+		PlanHash   string            `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
+		NoBackfill bool              `json:"no_backfill,omitempty" doc:"Don't backfill the missing nodes"`
 	}
 }
 
@@ -21,8 +23,8 @@ type backfillInput struct {
 	Body appoperation.BackfillOrder
 }
 
-func (p *Service) apiAcceptPartialShow(ctx context.Context, in *Input) (*site.Body[appoperation.AcceptPartialPreview], error) {
-	v, err := p.Partials.PreviewAcceptPartial(ctx, site.Caller(ctx), in.ID, in.Operation)
+func (p *Service) apiAcceptPartialShow(ctx context.Context, in *keepInput) (*site.Body[appoperation.AcceptPartialPreview], error) {
+	v, err := p.Partials.PreviewAcceptPartial(ctx, site.Caller(ctx), in.ID, in.Operation, in.KeepFailed)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -34,11 +36,11 @@ func (p *Service) apiAcceptPartialShow(ctx context.Context, in *Input) (*site.Bo
 }
 
 func (p *Service) apiAcceptPartial(ctx context.Context, in *acceptPartialInput) (*site.Body[cluster.View], error) {
-	hash, noBackfill := "", false
+	hash, how := "", template.PartialOverride{}
 	if in.Body != nil {
-		hash, noBackfill = in.Body.PlanHash, in.Body.NoBackfill
+		hash, how = in.Body.PlanHash, template.PartialOverride{NoBackfill: in.Body.NoBackfill, KeepFailed: in.Body.KeepFailed}
 	}
-	return p.AnswerCluster(ctx)(p.Partials.AcceptPartial(ctx, site.Caller(ctx), in.ID, in.Operation, hash, noBackfill))
+	return p.AnswerCluster(ctx)(p.Partials.AcceptPartial(ctx, site.Caller(ctx), in.ID, in.Operation, hash, how))
 }
 
 func (p *Service) apiBackfill(ctx context.Context, in *backfillInput) (*site.Body[cluster.View], error) {

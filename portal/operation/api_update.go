@@ -53,7 +53,7 @@ func BoundUpdates(schema huma.Registry) {
 			f.Items.PrecomputeMessages()
 		})
 	}
-	for property, longest := range map[string]int{"hardware": longestName, "image": longestName, "plan_hash": 64, "min_available": 8} {
+	for property, longest := range map[string]int{"hardware": longestName, "image": longestName, "plan_hash": 64, "min_available": 8, "keep_failed": 20} {
 		bound(property, func(f *huma.Schema) { f.MaxLength = &longest })
 	}
 }
@@ -102,8 +102,9 @@ type configInput struct {
 
 func (p configs) replace(ctx context.Context, in *configInput) (*site.Updated, error) {
 	b := in.Body
-	answer, err := p.Updates.Update(ctx, site.Caller(ctx), in.ID, cluster.Update{Kind: app.OperationReconfigure, Config: b.Config, Replace: true, NoRestart: b.NoRestart,
-		Batch: b.Batch, PlanHash: b.PlanHash})
+	answer, err := p.Updates.Update(ctx, site.Caller(ctx), in.ID, cluster.Update{Kind: app.OperationReconfigure, Config: b.Config, Replace: true,
+		NoRestart: b.NoRestart,
+		Batch:     b.Batch, PlanHash: b.PlanHash})
 	return p.AnswerUpdate(ctx, in.ID, answer, err)
 }
 

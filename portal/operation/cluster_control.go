@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"muster/app"
+	"muster/app/template"
 	clusterpage "muster/portal/cluster"
 	"muster/portal/site"
 
@@ -51,10 +52,10 @@ func (p *Service) clusterCancel(w http.ResponseWriter, r *http.Request, a app.Ac
 
 // clusterRollBackAsk previews a rollback. What it shows is what runs.
 func (p *Service) clusterRollBackAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.askRollBack(w, r, a, http.StatusOK, "")
+	return p.askRollBack(w, r, a, http.StatusOK, "", template.KeepTime(r.URL.Query().Get("keep_failed")))
 }
 
-func (p *Service) askRollBack(w http.ResponseWriter, r *http.Request, a app.Actor, status int, notice string) error {
+func (p *Service) askRollBack(w http.ResponseWriter, r *http.Request, a app.Actor, status int, notice string, keep template.KeepTime) error {
 	id := chi.URLParam(r, "id")
 	view, err := p.Clusters.Cluster(r.Context(), a, id)
 	if err != nil {
@@ -65,7 +66,7 @@ func (p *Service) askRollBack(w http.ResponseWriter, r *http.Request, a app.Acto
 		http.Redirect(w, r, "/clusters/"+view.ID, http.StatusSeeOther)
 		return nil
 	}
-	preview, err := p.RollBacks.PreviewRollBack(r.Context(), a, view.ID, 0)
+	preview, err := p.RollBacks.PreviewRollBack(r.Context(), a, view.ID, 0, keep)
 	if err != nil {
 		return err
 	}
@@ -79,9 +80,10 @@ func (p *Service) clusterRollBack(w http.ResponseWriter, r *http.Request, a app.
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	view, err := p.RollBacks.RollBack(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"))
+	keep := template.KeepTime(r.PostForm.Get("keep_failed"))
+	view, err := p.RollBacks.RollBack(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"), keep)
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
-		return p.askRollBack(w, r, a, http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.")
+		return p.askRollBack(w, r, a, http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.", keep)
 	}
 	return p.ToCluster(w, r)(view, err)
 }

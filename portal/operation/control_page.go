@@ -2,11 +2,13 @@ package operation
 
 import (
 	"fmt"
+	"slices"
 
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/humanize"
 	"muster/app/operation"
+	"muster/app/plan"
 	"muster/portal/cluster"
 	"muster/portal/page"
 )
@@ -26,6 +28,8 @@ func (b RollBack) Sentence() string {
 	p := b.Preview
 	var s string
 	switch n := len(p.Deletes); {
+	case n == 0 && len(p.Kept.Machines) > 0:
+		s = "No machines will be deleted."
 	case n == 0 && p.DeletesCluster:
 		s = "No machines were requested, so none will be deleted."
 	case n == 0:
@@ -44,12 +48,12 @@ func (b RollBack) Sentence() string {
 
 // Steps are the first steps of the plan, in words; none if it only deletes machines, which the sentence says.
 func (b RollBack) Steps() []string {
-	if b.Preview.Plan.Acts() == len(b.Preview.Deletes) {
+	if b.deletesOnly() {
 		return nil
 	}
 	var out []string
 	for _, s := range b.Preview.Plan.Steps {
-		if !s.Join && len(out) < stepsShown {
+		if !s.Join && len(out) < stepsShown && !b.keeps(s) {
 			out = append(out, page.StepWords(s.Node, s.Action, s.Service))
 		}
 	}
@@ -58,10 +62,20 @@ func (b RollBack) Steps() []string {
 
 // More counts the steps that aren't listed.
 func (b RollBack) More() int {
-	if b.Preview.Plan.Acts() == len(b.Preview.Deletes) {
+	if b.deletesOnly() {
 		return 0
 	}
-	return max(0, b.Preview.Plan.Acts()-stepsShown)
+	return max(0, b.Preview.Plan.Acts()-len(b.Preview.Kept.Machines)-stepsShown)
+}
+
+// deletesOnly reports whether the plan does nothing but delete machines, or leaves them to be kept.
+func (b RollBack) deletesOnly() bool {
+	return b.Preview.Plan.Acts() == len(b.Preview.Deletes)+len(b.Preview.Kept.Machines)
+}
+
+// keeps reports whether a step deletes a machine that is kept: it finds none.
+func (b RollBack) keeps(s plan.Step) bool {
+	return s.Action == app.ActionDelete && slices.Contains(b.Preview.Plan.Keeps, s.Node)
 }
 
 // deletesWords says what a delete deletes.

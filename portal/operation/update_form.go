@@ -20,6 +20,7 @@ import (
 	"muster/app/template"
 	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
+	"muster/portal/quarantine"
 	"muster/portal/site"
 
 	"github.com/go-chi/chi/v5"
@@ -89,6 +90,7 @@ func (p *Service) newUpdateForm(ctx context.Context, a app.Actor, cluster string
 		}
 	}
 	f.readBatch(in)
+	f.readKeepFailed(in)
 	f.readOnFailure(in)
 	return f, nil
 }
@@ -133,6 +135,19 @@ func (f *changeForm) readBatch(in url.Values) {
 		return
 	}
 	f.ask.Batch = n
+}
+
+// readKeepFailed reads for how long failed machines are kept, where the change may delete some.
+func (f *changeForm) readKeepFailed(in url.Values) {
+	if f.ask.Kind != app.OperationRepair && f.ask.Kind != app.OperationResize {
+		return
+	}
+	f.ask.KeepFailed = template.KeepTime(in.Get("keep_failed"))
+	f.page.Form.KeepFailed = quarantine.Choices(string(f.ask.KeepFailed), "Cluster's setting (default)")
+	if err := f.ask.KeepFailed.Check(); err != nil {
+		f.complain("Unknown choice for Failed machines.", "Choose one from the list.")
+		f.ask.KeepFailed = ""
+	}
 }
 
 func (f *changeForm) readOnFailure(in url.Values) {

@@ -40,6 +40,7 @@ type UpdateForm struct {
 	Hardwares, Images       []page.Choice
 	OnFailures              []page.Choice
 	MinAvailable            string
+	KeepFailed              []page.Choice
 	NoRestart               bool
 	Parameters              []ParameterNow
 	Config, Base            string // the configuration as typed, and as it was shown
@@ -233,6 +234,9 @@ func (p UpdatePreview) button() string {
 	if p.waits() {
 		return "Request approval"
 	}
+	if p.Window != nil && p.Window.Waits {
+		return "Schedule changes"
+	}
 	if p.Kind == app.OperationRepair {
 		return "Repair cluster"
 	}
@@ -275,6 +279,7 @@ func (p UpdatePreview) fields() []field {
 	add("batch", strconv.Itoa(m.Batch))
 	add("on_failure", string(m.OnFailure))
 	add("min_available", string(m.MinAvailable))
+	add("keep_failed", string(m.KeepFailed))
 	if m.NoRestart {
 		add("no_restart", "yes")
 	}

@@ -41,7 +41,7 @@ func EitherWay(o *huma.Operation) {
 
 type requestListInput struct {
 	View   cluster.RequestView   `query:"view" enum:"mine,inbox,all" doc:"mine: my requests; inbox: requests waiting for me; all (default)"`
-	Status cluster.RequestStatus `query:"status" enum:"waiting,offered,accepted,refused,denied,expired,withdrawn" doc:"Only requests in this state"`
+	Status cluster.RequestStatus `query:"status" enum:"waiting,offered,scheduled,accepted,refused,denied,expired,withdrawn" doc:"Only requests in this state"`
 	Before int64                 `query:"before" minimum:"0" doc:"Only requests with a lower number"`
 	Limit  int                   `query:"limit" minimum:"0" maximum:"1000" doc:"Maximum number of requests; 0 means 100"`
 }
@@ -71,6 +71,14 @@ type withdrawInput struct {
 	RequestPath
 	Body struct {
 		Reason string `json:"reason,omitempty" maxLength:"1000"`
+	}
+}
+
+type runNowInput struct {
+	RequestPath
+	Body struct {
+		PlanHash string `json:"plan_hash" maxLength:"64" doc:"Plan hash of the request"`
+		Reason   string `json:"reason" maxLength:"1000" doc:"Why it can't wait; the requester sees it"`
 	}
 }
 
@@ -104,6 +112,10 @@ func (p *Service) apiRequestConfirm(ctx context.Context, in *confirmInput) (*sit
 
 func (p *Service) apiRequestWithdraw(ctx context.Context, in *withdrawInput) (*site.Body[cluster.Request], error) {
 	return p.request(ctx)(p.Requests.Withdraw(ctx, site.Caller(ctx), in.ID, in.Body.Reason))
+}
+
+func (p *Service) apiRequestRunNow(ctx context.Context, in *runNowInput) (*site.Body[cluster.Request], error) {
+	return p.request(ctx)(p.Requests.RunNow(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash, in.Body.Reason))
 }
 
 func (p *Service) apiRequestBreakGlass(ctx context.Context, in *breakGlassInput) (*site.Body[cluster.Request], error) {

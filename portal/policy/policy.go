@@ -113,13 +113,17 @@ func newPolicyForm(in url.Values) *policyForm {
 		Version: get("version"), Enabled: in.Get("enabled") != "", Count: get("count"), Group: get("group"), Role: get("role"), Expire: get("expire"),
 		Remind: get("remind"), Escalate: get("escalate"), EscalateTo: get("escalate_to"), BreakGlass: get("break_glass"), High: in.Get("high") != "",
 		User: get("t_user"), UserRole: get("t_role"), Groups: get("t_groups"), Template: get("t_template"), Nodes: get("t_nodes"), CPU: get("t_cpu"),
-		CostPerHour: get("t_cost"), Lease: get("t_lease"), Provider: get("t_provider"), Past: get("past"),
+		CostPerHour: get("t_cost"), Lease: get("t_lease"), Provider: get("t_provider"), Hardware: get("t_hardware"), Past: get("past"),
+		SetSize: get("set_size"), SetHardware: get("set_hardware"), SetProvider: get("set_provider"), SetLease: get("set_lease"),
 	}
 	t := f.Form
 	f.policy = apppolicy.Policy{Name: t.Name, About: t.About, Enabled: t.Enabled, When: t.When, Effect: apppolicy.Effect(t.Effect), Reason: t.Reason, LeaseCap: t.LeaseCap}
 	f.policy.Order = f.number("order", t.Order)
 	f.policy.Version, _ = strconv.Atoi(t.Version)
-	if f.policy.Effect == apppolicy.EffectApprove {
+	if f.policy.Effect == apppolicy.EffectRewrite {
+		f.policy.Set = &apppolicy.Set{Size: t.SetSize, Hardware: t.SetHardware, Provider: t.SetProvider, Lease: t.SetLease}
+	}
+	if f.policy.Effect == apppolicy.EffectApprove || f.policy.Effect == apppolicy.EffectRewrite && (t.Group != "" || t.Role != "") {
 		a := &apppolicy.Approval{Count: f.number("approval", t.Count), Group: t.Group, Role: app.Role(t.Role), High: t.High, EscalateTo: t.EscalateTo, BreakGlass: t.BreakGlass}
 		a.ExpireAfter, a.RemindAfter, a.EscalateAfter = f.span("approval", t.Expire), f.span("approval", t.Remind), f.span("approval", t.Escalate)
 		f.policy.Approval = a
@@ -152,9 +156,12 @@ func (f *policyForm) refused(err error) error {
 	default:
 		return err
 	}
-	field, _, _ := strings.Cut(e.Field, ".")
+	field, part, _ := strings.Cut(e.Field, ".")
+	if field == "set" && part != "" {
+		field = "set_" + part
+	}
 	switch field {
-	case "name", "about", "order", "when", "effect", "reason", "lease_cap", "approval":
+	case "name", "about", "order", "when", "effect", "reason", "lease_cap", "approval", "set", "set_size", "set_hardware", "set_provider", "set_lease":
 	default:
 		field = ""
 	}
@@ -220,6 +227,9 @@ func (f *policyForm) try() apppolicy.TrialRequest {
 		return x
 	}
 	made.User, made.Role, made.Template, made.Provider = t.User, app.Role(t.UserRole), t.Template, t.Provider
+	if t.Hardware != "" {
+		made.Hardware = []string{t.Hardware}
+	}
 	for _, g := range strings.Split(t.Groups, ",") {
 		if g = strings.TrimSpace(g); g != "" {
 			made.Groups = append(made.Groups, g)

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"muster/app/humanize"
@@ -33,18 +34,22 @@ type Edit struct {
 // Form is the input as typed.
 type Form struct {
 	Name, About, Order, When, Effect, Reason, LeaseCap, Version string
+	SetSize, SetHardware, SetProvider, SetLease                 string
 	Enabled                                                     bool
 	Count, Group, Role, Expire, Remind, Escalate, EscalateTo    string
 	BreakGlass                                                  string
 	High                                                        bool
 	// The sample request.
-	User, UserRole, Groups, Template, Nodes, CPU, CostPerHour, Lease, Provider, Past string
+	User, UserRole, Groups, Template, Nodes, CPU, CostPerHour, Lease, Provider, Hardware, Past string
 }
 
 // newForm is the form of a policy.
 func newForm(p policy.Policy) Form {
 	f := Form{Name: p.Name, About: p.About, Order: strconv.Itoa(p.Order), When: p.When, Effect: string(p.Effect), Reason: p.Reason, LeaseCap: p.LeaseCap,
 		Version: strconv.Itoa(p.Version), Enabled: p.Enabled, Count: "1"}
+	if p.Set != nil {
+		f.SetSize, f.SetHardware, f.SetProvider, f.SetLease = p.Set.Size, p.Set.Hardware, p.Set.Provider, p.Set.Lease
+	}
 	if a := p.Approval; a != nil {
 		f.Count, f.Group, f.Role, f.High = strconv.Itoa(a.Count), a.Group, string(a.Role), a.High
 		f.Expire, f.Remind, f.Escalate, f.EscalateTo, f.BreakGlass = spanField(a.ExpireAfter), spanField(a.RemindAfter), spanField(a.EscalateAfter), a.EscalateTo, a.BreakGlass
@@ -64,11 +69,21 @@ func spanField(d time.Duration) string {
 // Error returns the error of a field, if any.
 func (e Edit) Error(field string) page.Complaint { return e.Errors[field] }
 
+// changesWrong reports whether one of the changes has an error.
+func (e Edit) changesWrong() bool {
+	for _, field := range []string{"set", "lease_cap", "set_size", "set_hardware", "set_provider", "set_lease"} {
+		if e.Error(field).Message != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // Effects are the effects of policies, with their labels.
 var Effects = []page.Choice{
 	{Value: "refuse", Label: "Refuse", Help: "Reject the request with the reason below"},
 	{Value: "approve", Label: "Require approval", Help: "Wait until enough people approve"},
-	{Value: "rewrite", Label: "Cap the lease", Help: "Shorten the lease to the cap below"},
+	{Value: "rewrite", Label: "Change the request", Help: "Set or cap size, hardware, provider or lease, as below"},
 	{Value: "allow", Label: "Allow", Help: "Skip all policies below"},
 }
 
@@ -80,13 +95,30 @@ func policyLine(p policy.Policy) string {
 			return "requires " + policy.RequiredApproval{Approval: *p.Approval}.Text()
 		}
 	case policy.EffectRewrite:
-		return "caps the lease at " + p.LeaseCap
+		return rewriteLine(p)
 	case policy.EffectRefuse:
 		return "refuses: " + p.Reason
 	case policy.EffectAllow:
 		return "allows and skips all policies below"
 	}
 	return string(p.Effect)
+}
+
+// rewriteLine says what a policy changes: "sets size to min(nodes, 5), caps the lease at duration("8h")".
+func rewriteLine(p policy.Policy) string {
+	var parts []string
+	for _, f := range p.Set.Fields() {
+		if *f.Text != "" {
+			parts = append(parts, "sets "+string(f.Field)+" to "+*f.Text)
+		}
+	}
+	if p.LeaseCap != "" {
+		parts = append(parts, "caps the lease at "+p.LeaseCap)
+	}
+	if p.Approval != nil {
+		parts = append(parts, "requires "+policy.RequiredApproval{Approval: *p.Approval}.Text())
+	}
+	return strings.Join(parts, ", ")
 }
 
 // effectWord is an effect as a state in the list: "requires approval".
@@ -97,7 +129,7 @@ func effectWord(e policy.Effect) string {
 	case policy.EffectApprove:
 		return "requires approval"
 	case policy.EffectRewrite:
-		return "caps lease"
+		return "changes requests"
 	case policy.EffectAllow:
 		return "allows"
 	}

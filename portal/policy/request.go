@@ -108,7 +108,19 @@ func (p *Service) requestPage(ctx context.Context, a app.Actor, id int64, form R
 	if err != nil {
 		return s, err
 	}
-	return newRequestShow(q, a, form, p.Now(), site.TitlesOf(c)), nil
+	s = newRequestShow(q, a, form, p.Now(), site.TitlesOf(c))
+	if q.Status == cluster.RequestScheduled {
+		m, err := p.Windows.ClusterMaintenance(ctx, a, q.Cluster)
+		if err != nil && app.CodeOf(err) != app.ENotFound {
+			return s, err
+		}
+		v, err := p.Clusters.Cluster(ctx, a, q.Cluster)
+		if err != nil && app.CodeOf(err) != app.ENotFound {
+			return s, err
+		}
+		s.RunNow = m.MayRunNow(a, v.Cluster)
+	}
+	return s, nil
 }
 
 func (p *Service) RequestLive(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error) {
@@ -164,6 +176,11 @@ func (p *Service) requestAct(act func(ctx context.Context, a app.Actor, id int64
 		}
 		return err
 	}
+}
+
+func (p *Service) requestRunNow(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
+	_, err := p.Requests.RunNow(ctx, a, id, f.PlanHash, f.Reason)
+	return err
 }
 
 func (p *Service) requestReview(ctx context.Context, a app.Actor, id int64, f RequestForm) error {

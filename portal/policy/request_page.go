@@ -38,7 +38,7 @@ func RequestMark(s cluster.RequestStatus) string {
 	switch s {
 	case cluster.RequestWaiting:
 		return "waiting"
-	case cluster.RequestOffered:
+	case cluster.RequestOffered, cluster.RequestScheduled:
 		return "queued"
 	case cluster.RequestAccepted:
 		return "succeeded"
@@ -61,6 +61,8 @@ func RequestLine(now time.Time, r cluster.Request) string {
 	switch r.Status {
 	case cluster.RequestWaiting:
 		return "Waiting for " + requestNeeds(r) + ". Expires in " + humanize.Rough(r.ExpiresAt.Sub(now)) + "."
+	case cluster.RequestScheduled:
+		return strings.TrimSpace("Waits for the maintenance window: " + r.Window.Text() + ". " + r.Message)
 	case cluster.RequestOffered:
 		return r.Offer.By + " approved with conditions. Waiting for " + r.Requester + " to accept."
 	}
@@ -114,7 +116,7 @@ type RequestShow struct {
 	At    string // display name of the provider
 	Offer *plan.Preview
 	// Actions open to the actor.
-	Review, Withdraw, Confirm, Break bool
+	Review, Withdraw, Confirm, Break, RunNow bool
 }
 
 // newRequestShow builds the page of a request for an actor.
@@ -185,8 +187,15 @@ func effectWords(e policy.Effect) string {
 		return "changed the request"
 	case policy.EffectApprove:
 		return "requires approval"
+	case policy.EffectIgnored:
+		return "didn't answer and was ignored"
 	}
 	return string(e)
+}
+
+// sourceWord is what decided: the name of a policy, or "Webhook cmdb".
+func sourceWord(name string) string {
+	return strings.TrimPrefix(policy.SourceText(name), policy.SourceText(""))
 }
 
 func effectMark(e policy.Effect) string {
@@ -211,7 +220,8 @@ func (s RequestShow) bad(acts ...string) page.Complaint {
 
 // elsewhere is the error of a form that is no longer on the page.
 func (s RequestShow) elsewhere() string {
-	shown := map[string]bool{"approve": s.Review, "deny": s.Review, "conditions": s.Review, "confirm": s.Confirm, "withdraw": s.Withdraw, "break_glass": s.Break}
+	shown := map[string]bool{"approve": s.Review, "deny": s.Review, "conditions": s.Review, "confirm": s.Confirm, "withdraw": s.Withdraw,
+		"run_now": s.RunNow, "break_glass": s.Break}
 	if s.Form.Message == "" || shown[s.Form.Act] {
 		return ""
 	}

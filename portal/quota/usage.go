@@ -129,6 +129,13 @@ func (p *Service) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 		if v.Ahead, err = p.ahead(r.Context(), a, v); err != nil {
 			return err
 		}
+		if !v.All {
+			saved, err := p.Idle.IdleSavings(r.Context(), a, v.Usage.From, v.Usage.To)
+			if err != nil {
+				return err
+			}
+			v.Saved = &saved
+		}
 	}
 	fr := p.Frame(r, "Usage")
 	fr.At = "usage"

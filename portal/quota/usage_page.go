@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/humanize"
+	"muster/app/idle"
 	"muster/app/usage"
 	"muster/portal/page"
 )
@@ -28,6 +29,7 @@ type Usage struct {
 	SeesOthers bool            // the actor sees usage of other users
 	Range      string          // name in UsageRanges, "" for another period
 	Ahead      *usage.Forecast // this month's forecast, or nil
+	Saved      *idle.Savings   // by idle policies; nil if unknown
 	Later      bool            // the sums load after the rest of the page
 	Error      page.Complaint
 	ErrorAt    string // field of the error

@@ -19,6 +19,7 @@ import (
 	"muster/app/health"
 	"muster/app/inventory"
 	"muster/app/label"
+	"muster/app/layout"
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
 	"muster/app/schedule"
@@ -27,6 +28,7 @@ import (
 	"muster/app/template"
 	"muster/app/usage"
 	"muster/app/webhook"
+	"muster/app/window"
 )
 
 const SchemaPrefix = "#/components/schemas/"
@@ -208,6 +210,21 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[schedule.ClusterSchedule](): {
 		"Next": `nullable:"false"`,
 	},
+	reflect.TypeFor[window.Window](): {
+		"Start":  `maxLength:"100" doc:"Weekdays and a time, such as Sat 02:00, Mon-Fri 22:00 or daily 03:00, or five crontab fields"`,
+		"Length": `maxLength:"20" doc:"How long the window is open, such as 4h or 90m"`,
+		"Zone":   `maxLength:"64" doc:"IANA time zone, such as Europe/Berlin; default: UTC"`,
+	},
+	reflect.TypeFor[window.Settings](): {
+		"Windows":   `nullable:"false" maxItems:"20" doc:"Times at which changes can start; none: nothing waits"`,
+		"AppliesTo": `maxItems:"10" doc:"Changes that wait; default: upgrade, repair, auto_repair and approved"`,
+		"Overrun":   `enum:"allow,wait" doc:"For changes that are expected to take longer than the window is open. allow: start anyway; wait: start in a window that is long enough"`,
+		"Locked":    `doc:"Of a tenant: clusters can't have windows of their own"`,
+	},
+	reflect.TypeFor[window.View](): {
+		"Next":    `nullable:"false" doc:"The window that is open, and the next ones"`,
+		"Waiting": `nullable:"false" doc:"Requests of the cluster that wait for a window"`,
+	},
 	reflect.TypeFor[app.Expectation](): {
 		"Typical":   `doc:"Typical duration, in nanoseconds"`,
 		"Low":       `doc:"Low estimate, in nanoseconds"`,
@@ -237,6 +254,31 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	},
 	reflect.TypeFor[template.PartialOverride](): {
 		"MinAvailable": `doc:"Number of nodes or share of the requested nodes: \"3\", \"60%\"; empty: the minimum that the template's constraints allow"`,
+		"KeepFailed":   `maxLength:"20" doc:"How long to keep failed machines for inspection instead of deleting them, such as 4h, or off; default: the template's setting"`,
+	},
+	reflect.TypeFor[layout.PlaceOptions](): {
+		"Places":  `maxItems:"20" doc:"Places to try, one after the other if there's no capacity; fields left out are those of the request. Default: the template's"`,
+		"Pricing": `maxItems:"2" enum:"spot,on_demand" doc:"Kinds of price to accept; default: any"`,
+		"Order":   `enum:"cheapest,fastest,listed" doc:"Which place to try first; default: the template's, or cheapest"`,
+	},
+	reflect.TypeFor[template.Place](): {
+		"Provider": `maxLength:"64"`,
+		"Zone":     `maxLength:"64"`,
+		"Hardware": `maxLength:"64"`,
+	},
+	reflect.TypeFor[layout.Candidate](): {
+		"Duration": `doc:"Expected duration, in nanoseconds"`,
+		"Account":  `doc:"What the provider's account says about its limits, in previews"`,
+		"State":    `enum:"ready,impossible,trying,no_capacity,refused,failed,used"`,
+		"Reason":   `doc:"Why the place is impossible, or was left"`,
+		"Cluster":  `doc:"Cluster of the attempt"`,
+		"Pricing":  `enum:"on_demand,spot,spot_or_on_demand"`,
+	},
+	reflect.TypeFor[layout.Places](): {
+		"Order":      `enum:",cheapest,fastest,listed" doc:"Empty if the request named one place only"`,
+		"Current":    `doc:"Cluster of the latest attempt"`,
+		"State":      `enum:",trying,leaving,done,ended" doc:"leaving: what was created in a place without capacity is being deleted"`,
+		"Candidates": `nullable:"false"`,
 	},
 	reflect.TypeFor[cluster.Problem](): {
 		"Lost":     `nullable:"false"`,
@@ -368,11 +410,24 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Effect":   `enum:"allow,refuse,rewrite,approve"`,
 		"Reason":   `maxLength:"1000" doc:"Reason shown to the requester; parts such as ${nodes} are CEL"`,
 		"LeaseCap": `maxLength:"2000" doc:"For rewrite: CEL expression that returns the maximum lease"`,
-		"Approval": `doc:"For approve: required approvals"`,
+		"Set":      `doc:"For rewrite: CEL expressions for what the request becomes"`,
+		"Approval": `doc:"For approve, and optional for rewrite: required approvals"`,
 		"Version":  `required:"false" doc:"Set by the server; if sent, it must be the current version"`,
 		"SavedBy":  `required:"false"`,
 		"SavedAt":  `required:"false"`,
 		"Deleted":  `required:"false" doc:"Whether this version records the deletion"`,
+	},
+	reflect.TypeFor[apppolicy.Set](): {
+		"Size":     `maxLength:"2000" doc:"CEL expression that returns the number of nodes, such as min(nodes, 5)"`,
+		"Hardware": `maxLength:"2000" doc:"CEL expression that returns a name, or a list of allowed names; anything else becomes the first"`,
+		"Provider": `maxLength:"2000" doc:"CEL expression that returns a name, or a list of allowed names; anything else becomes the first"`,
+		"Lease":    `maxLength:"2000" doc:"CEL expression that returns the lease"`,
+	},
+	reflect.TypeFor[apppolicy.Change](): {
+		"Policy": `doc:"Name of the policy; or webhook, a space, and the name of the webhook"`,
+		"Field":  `enum:"size,hardware,provider,lease"`,
+		"From":   `doc:"As requested: a number of nodes, a name (empty: any), or a lease in nanoseconds (0: no expiry)"`,
+		"To":     `doc:"After the change, as from"`,
 	},
 	reflect.TypeFor[apppolicy.TrialResult](): {
 		"Cases":   `nullable:"false"`,
@@ -411,10 +466,10 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Enabled":    `doc:"Whether notifications are sent; true also restarts a hook that was stopped"`,
 		"Secret":     `maxLength:"128" doc:"Signing secret: whsec_ and 24–64 bytes in base64; write-only"`,
 		"Rotate":     `doc:"Generate a new secret; deliveries are also signed with the old one for a day"`,
-		"When":       `doc:"For a new operation hook: before, after or failure; or template for a hook that templates refer to"`,
+		"When":       `doc:"For a new operation hook: before, after or failure; template for a hook that templates refer to; or request for one that is asked about each request"`,
 		"Operations": `maxItems:"32" doc:"For an operation hook: kinds of operations; empty: all"`,
-		"Timeout":    `doc:"For an operation hook: timeout for the response or script, in nanoseconds; 0: 5 minutes, or 30 minutes for a script"`,
-		"OnTimeout":  `doc:"For a before hook: what to do on timeout, veto or continue"`,
+		"Timeout":    `doc:"For an operation hook: timeout for the response or script, in nanoseconds; 0: 5 minutes, or 30 minutes for a script, or 3 seconds for a request"`,
+		"OnTimeout":  `doc:"For a before or request hook: what to do on timeout, veto or continue"`,
 		"Script":     `maxLength:"65536" doc:"Instead of a URL: script to run on nodes before or after the operation"`,
 		"Services":   `maxItems:"100" doc:"For a script: run on nodes with one of these services; empty: all nodes"`,
 	},

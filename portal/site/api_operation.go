@@ -143,7 +143,7 @@ func EitherUpdate(o *huma.Operation) {
 	o.Responses = map[string]*huma.Response{
 		"200": {Description: "Nothing to change", Content: answer},
 		"201": {Description: "The started operation and the cluster", Content: answer},
-		"202": {Description: "The request is waiting for approval", Content: answer},
+		"202": {Description: "The request is waiting for approval or its maintenance window", Content: answer},
 	}
 }
 

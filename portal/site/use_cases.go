@@ -33,12 +33,15 @@ type UseCases struct {
 	Operations     Operations
 	RollBacks      RollBacks
 	Partials       Partials
+	Kept           Kept
 	Backfills      Backfills
 	Drifts         Drifts
 	Updates        Updates
 	Sleeping       Sleeping
 	Schedules      Schedules
+	Windows        Windows
 	Leases         Leases
+	Idle           Idle
 	Requests       Requests
 	Health         Health
 	ManualSteps    ManualSteps

@@ -60,6 +60,8 @@ type Creates interface {
 	Ask(ctx context.Context, a app.Actor, r appcluster.CreateRequest) (appcluster.Answer, error)
 	// SubmitRequest is Ask, but returns only the cluster's ID.
 	SubmitRequest(ctx context.Context, a app.Actor, r appcluster.CreateRequest) (appcluster.Answer, error)
+	// Places returns the places of the request that a cluster was created for, and what was tried; nil if it named one place only.
+	Places(ctx context.Context, a app.Actor, cluster string) (*layout.Places, error)
 	PreviewClone(ctx context.Context, a app.Actor, cluster, name string) (appcluster.Preview, error)
 	CloneCluster(ctx context.Context, a app.Actor, cluster, name, planHash string) (appcluster.Answer, error)
 }
@@ -103,7 +105,7 @@ type Feed interface {
 	Watch(a app.Actor, topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
-// Repeats execute a repeated request once; see cluster.RepeatStore.
+// Repeats execute a repeated request once; see idempotency.Store.
 type Repeats interface {
 	BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte) (*app.KeptAnswer, error)
 	EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer) error

@@ -2,12 +2,16 @@ package site
 
 import (
 	"context"
+	"time"
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/idle"
 	appoperation "muster/app/operation"
+	"muster/app/quarantine"
 	"muster/app/schedule"
 	"muster/app/template"
+	"muster/app/window"
 )
 
 // Operations controls a cluster's operations; operation 0 is the current one, or else the latest. EConflict, with a hint, if the
@@ -23,17 +27,25 @@ type Operations interface {
 
 // RollBacks rolls back failed or cancelled operations; operation 0 is the latest.
 type RollBacks interface {
-	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.RollBackPreview, error)
+	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64, keep template.KeepTime) (appoperation.RollBackPreview, error)
 	// RollBack is EConflict, reason plan_changed, if planHash isn't the current plan's.
-	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (appcluster.View, error)
+	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, keep template.KeepTime) (appcluster.View, error)
 }
 
 // Partials accepts partial results of operations with missing machines; operation 0 is the latest.
 type Partials interface {
 	// PreviewAcceptPartial is EConflict, reason partial_unacceptable, with what is missing if the result can't be accepted.
-	PreviewAcceptPartial(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.AcceptPartialPreview, error)
+	PreviewAcceptPartial(ctx context.Context, a app.Actor, cluster string, operation int64, keep template.KeepTime) (
+		appoperation.AcceptPartialPreview, error)
 	// AcceptPartial is EConflict, reason plan_changed, if another plan was shown.
-	AcceptPartial(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, noBackfill bool) (appcluster.View, error)
+	AcceptPartial(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, how template.PartialOverride) (
+		appcluster.View, error)
+}
+
+// Kept lists failed machines that are kept for inspection.
+type Kept interface {
+	// KeptMachines lists those of a cluster, or all that the actor can see.
+	KeptMachines(ctx context.Context, a app.Actor, cluster string) ([]quarantine.Machine, error)
 }
 
 // Backfills requests clusters' missing nodes again.
@@ -68,6 +80,15 @@ type Sleeping interface {
 	WakeCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.UpdateAnswer, error)
 }
 
+// Windows are maintenance windows of the tenant and of clusters.
+type Windows interface {
+	MaintenanceWindows(ctx context.Context, a app.Actor) (window.View, error)
+	SetMaintenanceWindows(ctx context.Context, a app.Actor, s window.Settings) (window.View, error)
+	ClusterMaintenance(ctx context.Context, a app.Actor, cluster string) (window.View, error)
+	// SetClusterMaintenance sets a cluster's own windows; nil: it has the tenant's again.
+	SetClusterMaintenance(ctx context.Context, a app.Actor, cluster string, s *window.Settings) (window.View, error)
+}
+
 // Schedules are clusters' sleep schedules.
 type Schedules interface {
 	Schedule(ctx context.Context, a app.Actor, cluster string) (schedule.ClusterSchedule, error)
@@ -83,6 +104,18 @@ type Leases interface {
 	LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (o appoperation.LeaseOutlook, moved bool, err error)
 }
 
+// Idle shows how clusters are used, and keeps them.
+type Idle interface {
+	ClusterIdle(ctx context.Context, a app.Actor, cluster string) (idle.View, error)
+	// KeepCluster is EForbidden, reason idle_policy, if the policy doesn't let the owner.
+	KeepCluster(ctx context.Context, a app.Actor, cluster string, by time.Duration) (idle.View, error)
+	SetClusterIdle(ctx context.Context, a app.Actor, cluster string, off bool) (idle.View, error)
+	IdleWarnings(ctx context.Context, a app.Actor) ([]idle.View, error)
+	IdleSavings(ctx context.Context, a app.Actor, from, to time.Time) (idle.Savings, error)
+	IdlePolicy(ctx context.Context, a app.Actor) (*template.IdlePolicy, error)
+	SetIdlePolicy(ctx context.Context, a app.Actor, p *template.IdlePolicy) error
+}
+
 // Requests shows and decides requests.
 type Requests interface {
 	Requests(ctx context.Context, a app.Actor, f appcluster.RequestFilter) ([]appcluster.Request, error)
@@ -91,5 +124,7 @@ type Requests interface {
 	Review(ctx context.Context, a app.Actor, id int64, v appoperation.ReviewRequest) (appcluster.Request, error)
 	Confirm(ctx context.Context, a app.Actor, id int64, planHash string) (appcluster.Request, error)
 	Withdraw(ctx context.Context, a app.Actor, id int64, reason string) (appcluster.Request, error)
+	// RunNow starts a request before its maintenance window.
+	RunNow(ctx context.Context, a app.Actor, id int64, planHash, reason string) (appcluster.Request, error)
 	BreakGlass(ctx context.Context, a app.Actor, id int64, planHash, reason string) (appcluster.Request, error)
 }

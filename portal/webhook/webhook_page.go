@@ -123,6 +123,8 @@ func NoticeWord(k app.NoticeKind) string {
 		return "leases"
 	case app.NoticeApproval:
 		return "approvals"
+	case app.NoticeIdle:
+		return "idle clusters"
 	case app.NoticeBudget:
 		return "budgets and quotas"
 	case app.NoticeAlarm:
@@ -171,6 +173,8 @@ func about(h webhook.Endpoint) string {
 		return kindsWords(h.Kinds)
 	case h.When == template.HookTemplate:
 		return "when a template lists this hook"
+	case len(h.Operations) == 0 && h.When == template.HookRequest:
+		return "asked about each request"
 	case len(h.Operations) == 0 && h.When == template.HookFailure:
 		return "when any operation fails"
 	case len(h.Operations) == 0:
@@ -179,6 +183,9 @@ func about(h webhook.Endpoint) string {
 	var words []string
 	for _, k := range h.Operations {
 		words = append(words, k.Text())
+	}
+	if h.When == template.HookRequest {
+		return "asked about requests: " + strings.Join(words, ", ")
 	}
 	if h.When == template.HookFailure {
 		return "when an operation fails: " + strings.Join(words, ", ")

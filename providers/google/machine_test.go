@@ -47,7 +47,8 @@ func TestWhatIsAskedFor(t *testing.T) {
 	if want := "web-" + digest(providertest.Installation, "web")[:12]; i.Name != want || m.ID != testZone+"/"+want || i.Hostname != "web.suite.test" {
 		t.Errorf("%s %s %s", i.Name, m.ID, i.Hostname)
 	}
-	if i.Labels["team"] != "blue" || i.Labels["note"] != "-nder-the-sea" || i.Labels[family.TagIntent] != "web" || !maps.Equal(i.Labels, i.Disks[1].InitializeParams.Labels) {
+	if i.Labels["team"] != "blue" || i.Labels["note"] != "-nder-the-sea" || i.Labels[family.TagIntent] != "web" ||
+		!maps.Equal(i.Labels, i.Disks[1].InitializeParams.Labels) {
 		t.Errorf("labels %v", i.Labels)
 	}
 	meta := metaOf(i)

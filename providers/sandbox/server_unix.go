@@ -179,7 +179,18 @@ func (s *server) connection(c net.Conn) {
 		}
 		sessions.Go(func() {
 			defer func() { <-slots }()
-			newSession(s, ch).serve(ctx, reqs)
+			newSession(s, ch, clientOf(c)).serve(ctx, reqs)
 		})
 	}
+}
+
+// clientOf says who is at the other end of a connection, by which a node tells Muster's connections from people's. SSH_CONNECTION isn't set:
+// by that, Muster knows servers that leave a command alone whose connection is cut.
+func clientOf(c net.Conn) string {
+	from, ok := c.RemoteAddr().(*net.TCPAddr)
+	at, is := c.LocalAddr().(*net.TCPAddr)
+	if !ok || !is {
+		return ""
+	}
+	return fmt.Sprintf("%s %d %d", from.IP, from.Port, at.Port)
 }

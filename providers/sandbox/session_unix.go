@@ -23,6 +23,7 @@ import (
 // session is one session channel: at most one command, shell or subsystem.
 type session struct {
 	server *server
+	client string // as OpenSSH has it in SSH_CLIENT: the client's address and port, and the machine's port
 	ch     ssh.Channel
 	env    []string
 	term   string
@@ -46,8 +47,8 @@ const nodeVariable = "MUSTER_SANDBOX_NODE"
 // mode share the host's file system even where root makes them.
 const stateVariable = "MUSTER_STATE_ROOT"
 
-func newSession(s *server, ch ssh.Channel) *session {
-	return &session{server: s, ch: ch, done: make(chan struct{})}
+func newSession(s *server, ch ssh.Channel, client string) *session {
+	return &session{server: s, client: client, ch: ch, done: make(chan struct{})}
 }
 
 // serve answers the channel's requests until the channel is closed or ctx is done. A command that runs by then
@@ -170,6 +171,9 @@ func (s *session) start(cmd *exec.Cmd) func(context.Context) {
 		"USER=" + s.server.user, "LOGNAME=" + s.server.user, nodeVariable + "=" + s.server.id,
 		stateVariable + "=" + home + "/.muster",
 	}, s.env...)
+	if s.client != "" {
+		cmd.Env = append(cmd.Env, "SSH_CLIENT="+s.client)
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	var p *plumbing
 	var err error

@@ -66,9 +66,24 @@ func New(t testing.TB) *Harness {
 		}
 	}
 	b.Store, b.Catalog = s, c
-	b.Services = appall.New(appall.Config{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: Keys{}, Policies: cel.New(),
-		Catalog: func() *template.Catalog { return b.Catalog }, Now: b.Clock.Now})
+	b.Services = b.services(s)
 	return b
+}
+
+func (b *Harness) services(s *store.Store) *appall.Services {
+	return appall.New(appall.Config{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: Keys{}, Policies: cel.New(),
+		Catalog: func() *template.Catalog { return b.Catalog }, Now: b.Clock.Now})
+}
+
+// Server is another server on the same database.
+func (b *Harness) Server() *appall.Services {
+	b.Helper()
+	s, err := store.Open(b.Context(), b.file, make([]byte, store.KeySize))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	return b.services(s)
 }
 
 func (b *Harness) Actor(name string, role app.Role, groups ...string) app.Actor {

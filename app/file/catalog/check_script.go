@@ -44,6 +44,9 @@ func scriptsOf(list []*form.Entry) (all []Script) {
 			for i, h := range v.Hooks {
 				add(h.Script, "hooks", i, "run")
 			}
+			if v.Idle != nil {
+				add(v.Idle.If.Script, "idle", "if", "script")
+			}
 		}
 	}
 	return all

@@ -14,11 +14,13 @@ type templateChecker struct{ *checker }
 // template checks what a template says itself, and then the whole that it makes with what it extends and includes.
 func (c templateChecker) template(e *form.Entry, t *template.Template) {
 	c.healthPolicy(e, t.Health)
+	c.idle(e, t)
 	c.person(e, t.Batches, "batches")
 	c.partialResults(e, t)
 	c.firewall(e, t)
 	c.labels(e, t)
 	c.fallbackHardware(e, t)
+	c.places(e, t)
 	c.hooks(e, t.Hooks)
 	c.life(e, t)
 	c.defaults(e, t)

@@ -14,7 +14,8 @@ func TestLabelsAreReadAndMerged(t *testing.T) {
 	text := "kind: template\nname: base\nstate: draft\nlabels: {defaults: {stage: dev, team: web}, required: {cost-centre: Ask your team lead.}}\n---\n" +
 		"kind: template\nname: t\nstate: draft\nextends: base\nlabels: {defaults: {stage: live}, required: {owner-mail: ''}}\n"
 	c := LintFS(Options{}, Source{Name: "c", FS: fstest.MapFS{"a.yaml": {Data: []byte(text)}}}).Catalog
-	want := &label.Rules{Defaults: label.Labels{"stage": "live", "team": "web"}, Required: map[string]string{"cost-centre": "Ask your team lead.", "owner-mail": ""}}
+	want := &label.Rules{Defaults: label.Labels{"stage": "live", "team": "web"}, Required: map[string]string{"cost-centre": "Ask your team lead.",
+		"owner-mail": ""}}
 	if got := c.Templates["t"].Labels; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -33,7 +34,8 @@ func TestLabelProblems(t *testing.T) {
 		"labels: yes":                               "labels",
 		"labels: {required: {team: Ask your boss}}": "",
 	} {
-		if got := lint(Options{}, "a.yaml", "kind: template\nname: t\nstate: draft\n"+entry+"\n"); !strings.Contains(got, want) || want == "" && strings.Contains(got, "labels") {
+		if got := lint(Options{}, "a.yaml", "kind: template\nname: t\nstate: draft\n"+entry+"\n"); !strings.Contains(got, want) || want == "" &&
+			strings.Contains(got, "labels") {
 			t.Errorf("%s: got\n%s\nwant %s", entry, got, want)
 		}
 	}

@@ -270,6 +270,10 @@ func (m *merging) rest() {
 		m.out.Health = t.Health
 		m.took("health", "health")
 	}
+	if t.Idle != nil {
+		m.out.Idle = t.Idle
+		m.took("idle", "idle")
+	}
 	if t.Firewall != nil {
 		m.out.Firewall = t.Firewall
 		m.took("firewall", "firewall")
@@ -282,9 +286,21 @@ func (m *merging) rest() {
 		m.out.FallbackHardware[name] = t.FallbackHardware[name]
 		m.took("fallback_hardware."+name, "fallback_hardware")
 	}
+	if len(t.Places) > 0 {
+		m.out.Places = t.Places
+		m.took("places", "places")
+	}
+	if t.PlaceOrder != "" {
+		m.out.PlaceOrder = t.PlaceOrder
+		m.took("place_order", "place_order")
+	}
 	if t.PartialResults != nil {
 		m.out.PartialResults = t.PartialResults
 		m.took("partial_results", "partial_results")
+	}
+	if t.KeepFailed != "" {
+		m.out.KeepFailed = t.KeepFailed
+		m.took("keep_failed", "keep_failed")
 	}
 	for _, h := range t.Hooks {
 		if at := slices.IndexFunc(m.out.Hooks, func(have template.OperationHook) bool { return have.Name == h.Name }); at >= 0 {

@@ -66,6 +66,7 @@ type policyForm struct {
 	Effect   policy.Effect `json:"effect"`
 	Reason   string        `json:"reason,omitempty"`
 	LeaseCap string        `json:"lease_cap,omitempty"`
+	Set      *policy.Set   `json:"set,omitempty"`
 	Approval *approvalForm `json:"approval,omitempty"`
 }
 
@@ -82,7 +83,7 @@ type approvalForm struct {
 }
 
 func formOfPolicy(p policy.Policy) policyForm {
-	f := policyForm{About: p.About, Order: p.Order, Disabled: !p.Enabled, When: p.When, Effect: p.Effect, Reason: p.Reason, LeaseCap: p.LeaseCap}
+	f := policyForm{About: p.About, Order: p.Order, Disabled: !p.Enabled, When: p.When, Effect: p.Effect, Reason: p.Reason, LeaseCap: p.LeaseCap, Set: p.Set}
 	if a := p.Approval; a != nil {
 		f.Approval = &approvalForm{Count: a.Count, Group: a.Group, Role: a.Role, High: a.High, ExpireAfter: settings.TimeLength(a.ExpireAfter), RemindAfter: settings.TimeLength(a.RemindAfter),
 			EscalateAfter: settings.TimeLength(a.EscalateAfter), EscalateTo: a.EscalateTo, BreakGlass: a.BreakGlass}
@@ -91,7 +92,8 @@ func formOfPolicy(p policy.Policy) policyForm {
 }
 
 func (f policyForm) policy(name string) policy.Policy {
-	p := policy.Policy{Name: name, About: f.About, Order: f.Order, Enabled: !f.Disabled, When: f.When, Effect: f.Effect, Reason: f.Reason, LeaseCap: f.LeaseCap}
+	p := policy.Policy{Name: name, About: f.About, Order: f.Order, Enabled: !f.Disabled, When: f.When, Effect: f.Effect, Reason: f.Reason,
+		LeaseCap: f.LeaseCap, Set: f.Set}
 	if a := f.Approval; a != nil {
 		p.Approval = &policy.Approval{Count: a.Count, Group: a.Group, Role: a.Role, High: a.High, ExpireAfter: time.Duration(a.ExpireAfter), RemindAfter: time.Duration(a.RemindAfter),
 			EscalateAfter: time.Duration(a.EscalateAfter), EscalateTo: a.EscalateTo, BreakGlass: a.BreakGlass}

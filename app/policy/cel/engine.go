@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -47,8 +48,12 @@ type key struct {
 
 type compiled struct {
 	program cel.Program
+	reads   []string // names that it reads, as far as layoutOnly has them
 	err     error
 }
+
+// layoutOnly are the variables that are known only with a layout. The hardware is known before, where the request or its template names it.
+var layoutOnly = []string{"cpu", "cost", "cost_per_hour", "hardware"}
 
 var _ policy.Engine = (*Engine)(nil)
 
@@ -63,35 +68,22 @@ func New() *Engine {
 	for _, v := range vocabulary {
 		options = append(options, cel.Variable(v.name, v.is))
 	}
+	options = append(options, leastAndMost()...)
 	env, err := cel.NewEnv(options...)
 	if err != nil {
 		panic("policy: " + err.Error()) // the vocabulary is ours, and tests make an engine
 	}
-	return &Engine{env: env, known: map[key]compiled{}, words: names()}
+	return &Engine{env: env, known: map[key]compiled{}, words: variableNames()}
 }
 
 func (e *Engine) Check(p policy.Policy) error {
-	if _, err := e.compile("when", p.When, truth); err != nil {
-		return err
-	}
-	if p.LeaseCap != "" {
-		if _, err := e.compile("lease_cap", p.LeaseCap, span); err != nil {
+	all, err := expressions(p)
+	for _, x := range all {
+		if _, err := e.compile(x.field, x.text, x.want); err != nil {
 			return err
 		}
 	}
-	pieces, err := split(p.Reason)
-	if err != nil {
-		return err
-	}
-	for _, piece := range pieces {
-		if !piece.code {
-			continue
-		}
-		if _, err := e.compile("reason", piece.text, anything); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 func (e *Engine) Judge(ctx context.Context, p policy.Policy, f policy.Input) (j policy.Judgement, err error) {
@@ -103,6 +95,11 @@ func (e *Engine) Judge(ctx context.Context, p policy.Policy, f policy.Input) (j 
 	}()
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
+	if f.Unsolved {
+		if j.Later, err = e.readsLayout(p, f); j.Later || err != nil {
+			return j, err
+		}
+	}
 	facts := e.activation(f)
 	applies, err := e.eval(ctx, "when", p.When, truth, facts)
 	if err != nil {
@@ -112,18 +109,102 @@ func (e *Engine) Judge(ctx context.Context, p policy.Policy, f policy.Input) (j 
 		return j, nil
 	}
 	if p.Effect == policy.EffectRewrite {
-		value, err := e.eval(ctx, "lease_cap", p.LeaseCap, span, facts)
-		if err != nil {
+		if err := e.rewrite(ctx, p, facts, &j); err != nil {
 			return policy.Judgement{}, err
-		}
-		if j.Lease, _ = value.(time.Duration); j.Lease <= 0 {
-			return policy.Judgement{}, app.Errorf(app.EInvalid, "the lease limit must be positive, not %s", humanize.DurationField(j.Lease))
 		}
 	}
 	if j.Reason, err = e.expand(ctx, p.Reason, facts); err != nil {
 		return policy.Judgement{}, err
 	}
 	return j, nil
+}
+
+// rewrite evaluates what a policy changes.
+func (e *Engine) rewrite(ctx context.Context, p policy.Policy, facts map[string]any, j *policy.Judgement) error {
+	if p.LeaseCap != "" {
+		value, err := e.eval(ctx, "lease_cap", p.LeaseCap, span, facts)
+		if err != nil {
+			return err
+		}
+		if j.Lease, _ = value.(time.Duration); j.Lease <= 0 {
+			return app.Errorf(app.EInvalid, "the lease limit must be positive, not %s", humanize.DurationField(j.Lease))
+		}
+	}
+	for _, f := range p.Set.Fields() {
+		if *f.Text == "" {
+			continue
+		}
+		value, err := e.eval(ctx, "set."+string(f.Field), *f.Text, kindOf[f.Field], facts)
+		if err != nil {
+			return err
+		}
+		switch v := value.(type) {
+		case int64:
+			if v < 1 || v > math.MaxInt32 {
+				return app.Errorf(app.EInvalid, "set.size must be positive, not %d", v)
+			}
+			j.Set.Size = int(v)
+		case time.Duration:
+			if v <= 0 {
+				return app.Errorf(app.EInvalid, "set.lease must be positive, not %s", humanize.DurationField(v))
+			}
+			j.Set.Lease = v
+		case []string:
+			if len(v) == 0 {
+				return app.Errorf(app.EInvalid, "set.%s is an empty list", f.Field)
+			}
+			if f.Field == policy.FieldHardware {
+				j.Set.Hardware = v
+			} else {
+				j.Set.Provider = v
+			}
+		}
+	}
+	return j.Set.Check()
+}
+
+// readsLayout reports whether a policy reads what is known only with a layout.
+func (e *Engine) readsLayout(p policy.Policy, f policy.Input) (bool, error) {
+	all, err := expressions(p)
+	if err != nil {
+		return false, err
+	}
+	for _, x := range all {
+		c, err := e.compiled(x.field, x.text, x.want)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(c.reads, func(name string) bool { return name != "hardware" || len(f.Hardware) == 0 }) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// expression is one of a policy, with its field and what it has to return.
+type expression struct {
+	field, text string
+	want        kind
+}
+
+// expressions are all of a policy that are evaluated.
+func expressions(p policy.Policy) ([]expression, error) {
+	all := []expression{{"when", p.When, truth}}
+	if p.LeaseCap != "" {
+		all = append(all, expression{"lease_cap", p.LeaseCap, span})
+	}
+	for _, s := range p.Set.Fields() {
+		if *s.Text != "" {
+			all = append(all, expression{"set." + string(s.Field), *s.Text, kindOf[s.Field]})
+		}
+	}
+	pieces, err := split(p.Reason)
+	for _, piece := range pieces {
+		if piece.code {
+			all = append(all, expression{"reason", piece.text, anything})
+		}
+	}
+	return all, err
 }
 
 // expand puts values for the expressions in a text.
@@ -171,6 +252,13 @@ func (e *Engine) eval(ctx context.Context, field, text string, want kind, facts 
 		return v.Duration, nil
 	case types.Timestamp:
 		return v.Time, nil
+	case types.Int:
+		if want == number {
+			return int64(v), nil
+		}
+	}
+	if want == names {
+		return namesIn(field, out)
 	}
 	if s, ok := out.(types.String); ok && want == phrase {
 		return string(s), nil
@@ -183,12 +271,18 @@ func (e *Engine) eval(ctx context.Context, field, text string, want kind, facts 
 
 // compile returns the program of an expression.
 func (e *Engine) compile(field, text string, want kind) (cel.Program, error) {
+	c, err := e.compiled(field, text, want)
+	return c.program, err
+}
+
+// compiled returns an expression compiled.
+func (e *Engine) compiled(field, text string, want kind) (compiled, error) {
 	k := key{text, want}
 	e.mu.Lock()
 	c, ok := e.known[k]
 	e.mu.Unlock()
 	if !ok {
-		c.program, c.err = e.build(text, want)
+		c.program, c.reads, c.err = e.build(text, want)
 		e.mu.Lock()
 		if len(e.known) >= maxEntries {
 			clear(e.known)
@@ -198,33 +292,40 @@ func (e *Engine) compile(field, text string, want kind) (cel.Program, error) {
 	}
 	var wrong *fault
 	if errors.As(c.err, &wrong) {
-		return nil, &app.Error{Code: app.EInvalid, Reason: "cel", Field: field, Message: fmt.Sprintf("%s, line %d, column %d: %s", field, wrong.line, wrong.column, wrong.message),
+		return compiled{}, &app.Error{Code: app.EInvalid, Reason: "cel", Field: field, Message: fmt.Sprintf("%s, line %d, column %d: %s", field, wrong.line,
+			wrong.column, wrong.message),
 			Hint: wrong.hint}
 	}
-	return c.program, c.err
+	return c, c.err
 }
 
-func (e *Engine) build(text string, want kind) (p cel.Program, err error) {
+func (e *Engine) build(text string, want kind) (p cel.Program, reads []string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			p, err = nil, &fault{line: 1, column: 1, message: "invalid expression", hint: "Simplify the expression."}
+			p, reads, err = nil, nil, &fault{line: 1, column: 1, message: "invalid expression", hint: "Simplify the expression."}
 		}
 	}()
 	if len(text) > maxLength {
-		return nil, &fault{line: 1, column: 1, message: "the expression is too long", hint: "Split it into two policies."}
+		return nil, nil, &fault{line: 1, column: 1, message: "the expression is too long", hint: "Split it into two policies."}
 	}
 	tree, issues := e.env.Compile(text)
 	if issues.Err() != nil {
-		return nil, explain(issues, e.words)
+		return nil, nil, explain(issues, e.words)
 	}
 	if !want.takes(tree.OutputType()) {
-		return nil, &fault{line: 1, column: 1, message: fmt.Sprintf("the result must be %s, not %s", want.words(), typeWords(tree.OutputType())), hint: want.example()}
+		return nil, nil, &fault{line: 1, column: 1, message: fmt.Sprintf("the result must be %s, not %s", want.words(), typeWords(tree.OutputType())),
+			hint: want.example()}
 	}
 	p, err = e.env.Program(tree, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(everyLoop), cel.EvalOptions(cel.OptOptimize))
 	if err != nil {
-		return nil, &fault{line: 1, column: 1, message: firstLine(err.Error()), hint: "Rewrite the expression."}
+		return nil, nil, &fault{line: 1, column: 1, message: firstLine(err.Error()), hint: "Rewrite the expression."}
 	}
-	return p, nil
+	for _, ref := range tree.NativeRep().ReferenceMap() {
+		if slices.Contains(layoutOnly, ref.Name) && !slices.Contains(reads, ref.Name) {
+			reads = append(reads, ref.Name)
+		}
+	}
+	return p, reads, nil
 }
 
 // activation returns facts their names in CEL.

@@ -64,7 +64,12 @@ const (
 	anything             // a value that can be said in words
 	truthy               // true or false, as far as known before evaluation
 	phrase               // likewise a text
+	number               // a whole number
+	names                // a text, or a list of texts
 )
+
+// kindOf is what the expressions of a policy's set have to give.
+var kindOf = map[policy.Field]kind{policy.FieldSize: number, policy.FieldHardware: names, policy.FieldProvider: names, policy.FieldLease: span}
 
 func (k kind) takes(t *cel.Type) bool {
 	switch k {
@@ -76,6 +81,10 @@ func (k kind) takes(t *cel.Type) bool {
 		return t.IsExactType(cel.BoolType) || t.IsExactType(cel.DynType)
 	case phrase:
 		return t.IsExactType(cel.StringType) || t.IsExactType(cel.DynType)
+	case number:
+		return t.IsExactType(cel.IntType)
+	case names:
+		return t.IsExactType(cel.StringType) || t.IsExactType(cel.ListType(cel.StringType))
 	}
 	return true
 }
@@ -88,6 +97,10 @@ func (k kind) words() string {
 		return "a duration"
 	case phrase:
 		return "text"
+	case number:
+		return "a whole number"
+	case names:
+		return "text or a list of texts"
 	}
 	return "a value"
 }
@@ -102,6 +115,10 @@ func (k kind) example() string {
 		return `Compare something, as in event.branch == "main", or use true for always.`
 	case phrase:
 		return `For example: event.build, or string(event.pull_request).`
+	case number:
+		return "For example: min(nodes, 5)."
+	case names:
+		return `For example: "small", or ["small", "medium"] for a list of what is allowed.`
 	}
 	return "For example: ${nodes}."
 }
@@ -182,7 +199,7 @@ func overload(message string) string {
 	return fmt.Sprintf("%s can't be used with (%s)", what, types)
 }
 
-func names() []string {
+func variableNames() []string {
 	var all []string
 	for _, v := range vocabulary {
 		all = append(all, v.name)

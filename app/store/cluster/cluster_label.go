@@ -12,7 +12,8 @@ import (
 )
 
 // LabelCluster implements label.Store.
-func (s *Store) LabelCluster(ctx context.Context, who app.Actor, cluster string, change label.Change, rules *label.Rules, at time.Time) (after app.Cluster, err error) {
+func (s *Store) LabelCluster(ctx context.Context, who app.Actor, cluster string, change label.Change, rules *label.Rules,
+	at time.Time) (after app.Cluster, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		before, err := Live(t, who.Tenant, cluster)
 		if err != nil {

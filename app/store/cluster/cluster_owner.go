@@ -6,12 +6,13 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/ownership"
 	"muster/app/store/db"
 	"muster/app/store/policy"
 	"muster/app/store/user"
 )
 
-func (s *Store) RenameCluster(ctx context.Context, r cluster.Rename) error {
+func (s *Store) RenameCluster(ctx context.Context, r ownership.Rename) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, r.Tenant, r.Cluster)
 		if err != nil {
@@ -49,7 +50,7 @@ func (s *Store) RenameCluster(ctx context.Context, r cluster.Rename) error {
 	})
 }
 
-func (s *Store) TransferCluster(ctx context.Context, r cluster.Transfer) error {
+func (s *Store) TransferCluster(ctx context.Context, r ownership.Transfer) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, r.Tenant, r.Cluster)
 		if err != nil {

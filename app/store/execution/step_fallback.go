@@ -11,6 +11,7 @@ import (
 	"muster/app/ledger"
 	"muster/app/store/db"
 	ledgerdb "muster/app/store/ledger"
+	"muster/app/store/place"
 	"muster/app/store/policy"
 )
 
@@ -70,6 +71,11 @@ func takeFallback(t *db.Tx, f execution.Finish, o *ledger.Operation, st *ledger.
 		return f, err
 	}
 	f.Retry = h.Retry
+	if left, err := place.Left(t, o.ID); err != nil {
+		return f, err
+	} else if left && h.InsteadOf == "" {
+		f.Retry = app.Retry{} // all of it is full here, and another place is left
+	}
 	if h.Err != nil {
 		f.Err = h.Err
 	}

@@ -8,9 +8,11 @@ import (
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/ledger"
+	"muster/app/quarantine"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 	ledgerdb "muster/app/store/ledger"
+	"muster/app/store/operation"
 	"muster/app/store/policy"
 	"muster/app/store/receipt"
 	"muster/app/store/volume"
@@ -69,10 +71,15 @@ func (s *Store) finish(t *db.Tx, calls []*finishCall) error {
 	var held []bool
 	for _, c := range calls {
 		for _, f := range c.fs {
-			if len(f.Fallbacks) > 0 && set.Holds(c.worker, f.Fence) {
+			if set.Holds(c.worker, f.Fence) {
 				var err error
-				if f, err = fallBack(t, set, f); err != nil {
+				if f, err = noteStock(t, set, set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index}), f); err != nil {
 					return err
+				}
+				if len(f.Fallbacks) > 0 {
+					if f, err = fallBack(t, set, f); err != nil {
+						return err
+					}
 				}
 			}
 			ok := set.Finish(c.worker, f, len(held))
@@ -137,6 +144,11 @@ func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f executi
 	n := ledger.Node{Cluster: o.Cluster, Name: st.Node}
 	if err := receipt.NoteNode(t, f.Now, n.Cluster, n.Name, f.Seen); err != nil {
 		return err
+	}
+	if f.Keep != nil && f.Err != nil && st.Action == app.ActionConfirm && st.State == app.StepReady {
+		if err := operation.KeepMachine(t, f.Now, *f.Keep, app.NodeCreated); err != nil && !quarantine.Refused(err) {
+			return err
+		}
 	}
 	if f.Unasked && st.Action == app.ActionCreate {
 		if err := receipt.NotAsked(t, n.Cluster, n.Name); err != nil {
@@ -258,7 +270,8 @@ func loadReplacements(t *db.Tx, claimed map[ledger.Key]*execution.ClaimedStep) e
 			err := r.Scan(&id)
 			c.Replacements = append(c.Replacements, id)
 			return err
-		}, `SELECT id FROM resources WHERE intent = ? AND kind = ? AND created_at >= ? ORDER BY created_at LIMIT ?`, c.Intent, fleet.ResourceMachine, db.Micros(c.TriedAt), maxReplacements)
+		}, `SELECT id FROM resources WHERE cluster = ? AND created_at >= ? AND node = ? AND kind = ? ORDER BY created_at LIMIT ?`, c.Cluster.ID,
+			db.Micros(c.TriedAt), c.Node.Name, fleet.ResourceMachine, maxReplacements)
 		if err != nil {
 			return err
 		}

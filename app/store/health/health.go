@@ -12,24 +12,36 @@ import (
 	"muster/app/health"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/idle"
 	"muster/app/template"
 )
 
-// Keep begins to manage a cluster, continues by another policy, or stops where there is none.
-func Keep(t *db.Tx, at time.Time, c app.Cluster, p *template.HealthPolicy) error {
+// Keep begins to manage a cluster, continues by other policies, or stops where there are none.
+func Keep(t *db.Tx, at time.Time, c app.Cluster, p *template.HealthPolicy, use *template.IdlePolicy) error {
+	use, err := idle.Keep(t, at, c, use)
+	if err != nil {
+		return err
+	}
+	idleOnly := 0
 	if p == nil {
-		return Drop(t, c.ID)
+		if !use.Measures() {
+			return drop(t, c.ID)
+		}
+		p, idleOnly = &template.HealthPolicy{Interval: use.Every()}, 1
 	}
 	t.Topics[app.HealthTopic()] = true
-	return t.Exec(`INSERT INTO cluster_health (cluster, tenant, provider, policy, due_at, began_at, batch, holder, checked_at, state, since, unhealthy_nodes, repair_at, repair, failures, note)
-		VALUES (?, ?, ?, ?, ?, 0, 0, '', 0, ?, 0, 0, 0, 0, 0, '') ON CONFLICT (cluster) DO UPDATE SET policy = excluded.policy,
+	return t.Exec(`INSERT INTO cluster_health (cluster, tenant, provider, policy, due_at, began_at, batch, holder, checked_at, state, since, unhealthy_nodes, repair_at, repair, failures, note, idle_only)
+		VALUES (?, ?, ?, ?, ?, 0, 0, '', 0, ?, 0, 0, 0, 0, 0, '', ?) ON CONFLICT (cluster) DO UPDATE SET policy = excluded.policy, idle_only = excluded.idle_only,
 		due_at = CASE WHEN cluster_health.due_at < excluded.due_at THEN cluster_health.due_at ELSE excluded.due_at END`,
-		c.ID, c.Tenant, c.Provider, db.JSON(p), db.Micros(at.Add(p.Every())), string(health.Unknown))
+		c.ID, c.Tenant, c.Provider, db.JSON(p), db.Micros(at.Add(p.Every())), string(health.Unknown), idleOnly)
 }
 
 // KeepOf manages a cluster as a definition says that was put back.
 func KeepOf(t *db.Tx, at time.Time, cluster string, definition []byte) error {
-	var d struct{ Health *template.HealthPolicy }
+	var d struct {
+		Health *template.HealthPolicy
+		Idle   *template.IdlePolicy
+	}
 	if err := json.Unmarshal(definition, &d); err != nil {
 		return fmt.Errorf("store: definition of %s: %w", cluster, err)
 	}
@@ -37,7 +49,7 @@ func KeepOf(t *db.Tx, at time.Time, cluster string, definition []byte) error {
 	if err := clusterdb.ReadError(err, cluster); err != nil {
 		return err
 	}
-	return Keep(t, at, c, d.Health)
+	return Keep(t, at, c, d.Health, d.Idle)
 }
 
 // CheckSoon has the next check batch of a cluster begin at once, unless one is in progress, or its health isn't checked.
@@ -60,8 +72,15 @@ func (s *Store) CheckHealth(ctx context.Context, r execution.CheckRequest) error
 	})
 }
 
-// Drop forgets how a cluster is.
+// Drop forgets how a cluster is, and how it is used.
 func Drop(t *db.Tx, cluster string) error {
+	if err := idle.Drop(t, cluster); err != nil {
+		return err
+	}
+	return drop(t, cluster)
+}
+
+func drop(t *db.Tx, cluster string) error {
 	if err := t.Exec(`DELETE FROM cluster_health WHERE cluster = ?`, cluster); err != nil {
 		return err
 	}
@@ -124,19 +143,32 @@ func (s *Store) ClaimCheckBatch(ctx context.Context, q execution.CheckBatchQuery
 		var others []late
 		err := t.Each(func(row db.Scanner) error {
 			var text []byte
+			var use string
 			var round, lost int64
-			c, err := clusterdb.Scan(row, &text, &round, &lost)
+			var idleOnly int
+			c, err := clusterdb.Scan(row, &text, &round, &lost, &idleOnly, &use)
 			if err != nil || found != nil {
 				return err
 			}
 			if c.Status == app.ClusterActive || c.Status == app.ClusterFailed && lost > 0 {
-				found = &execution.ClaimedCheckBatch{Cluster: c, Round: round + 1}
+				found = &execution.ClaimedCheckBatch{Cluster: c, Round: round + 1, IdleOnly: idleOnly == 1}
+				if use == "" || c.Status != app.ClusterActive {
+					return nil
+				}
+				var p template.IdlePolicy
+				if err := json.Unmarshal([]byte(use), &p); err != nil {
+					return fmt.Errorf("store: idle policy of %s: %w", c.ID, err)
+				}
+				if p.Measures() {
+					found.Idle = &p.If
+				}
 				return nil
 			}
 			l := late{cluster: c.ID}
 			others = append(others, l)
 			return json.Unmarshal(text, &others[len(others)-1].policy)
-		}, `SELECT `+clusterdb.Columns+`, r.policy, r.batch, c.lost_at FROM cluster_health r JOIN clusters c ON c.id = r.cluster
+		}, `SELECT `+clusterdb.Columns+`, r.policy, r.batch, c.lost_at, r.idle_only, coalesce(i.policy, '')
+			FROM cluster_health r JOIN clusters c ON c.id = r.cluster LEFT JOIN cluster_idle i ON i.cluster = r.cluster AND i.disabled = 0
 			WHERE r.tenant = ? AND r.due_at <= ?`+except+` ORDER BY r.due_at LIMIT `+fmt.Sprint(putOff), args...)
 		if err != nil {
 			return err

@@ -9,8 +9,10 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/health"
+	"muster/app/idle"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
+	idledb "muster/app/store/idle"
 	"muster/app/template"
 )
 
@@ -32,6 +34,7 @@ func scanNodeHealth(row db.Scanner, more ...any) (health.NodeHealth, error) {
 
 // healthRow is what is kept of a cluster.
 type healthRow struct {
+	idleOnly                  int
 	text                      []byte // the policy
 	policy                    template.HealthPolicy
 	began, looked, due, since int64
@@ -42,10 +45,10 @@ type healthRow struct {
 	note                      string
 }
 
-const healthColumns = `r.policy, r.began_at, r.checked_at, r.due_at, r.since, r.state, r.unhealthy_nodes, r.repair_at, r.repair, r.failures, r.note`
+const healthColumns = `r.idle_only, r.policy, r.began_at, r.checked_at, r.due_at, r.since, r.state, r.unhealthy_nodes, r.repair_at, r.repair, r.failures, r.note`
 
 func (h *healthRow) dest() []any {
-	return []any{&h.text, &h.began, &h.looked, &h.due, &h.since, &h.state, &h.ill, &h.repairAt, &h.repair, &h.failures, &h.note}
+	return []any{&h.idleOnly, &h.text, &h.began, &h.looked, &h.due, &h.since, &h.state, &h.ill, &h.repairAt, &h.repair, &h.failures, &h.note}
 }
 
 func (h *healthRow) scan(row db.Scanner) error {
@@ -67,12 +70,22 @@ func (s *Store) EndCheckBatch(ctx context.Context, o execution.CheckBatchOutcome
 			return fmt.Errorf("store: health: %w", err)
 		}
 		due := db.FromMicros(h.began).Add(h.policy.Every())
+		again, err := measured(t, o, h)
+		if err != nil {
+			return err
+		}
+		if again {
+			due = o.Now
+		}
 		if err := t.Exec(`UPDATE cluster_health SET due_at = ?, holder = '', checked_at = ? WHERE cluster = ?`,
 			db.Micros(due), db.Micros(o.Now), o.Cluster); err != nil {
 			return err
 		}
 		if due.Sub(o.Now) < execution.HealthTick { // a short interval would else be as long as the tick
 			t.Topics[app.HealthTopic()] = true
+		}
+		if h.idleOnly == 1 { // no one asked how its nodes are
+			return nil
 		}
 		before, err := nodeHealth(t, o.Cluster)
 		if err != nil {
@@ -90,6 +103,18 @@ func (s *Store) EndCheckBatch(ctx context.Context, o execution.CheckBatchOutcome
 		}
 		return settleHealth(t, o, h, after)
 	})
+}
+
+// measured notes how the cluster is used.
+func measured(t *db.Tx, o execution.CheckBatchOutcome, h healthRow) (again bool, err error) {
+	var unreachable []string
+	for _, f := range o.Findings {
+		if f.Unreachable != "" {
+			unreachable = append(unreachable, f.Node)
+		}
+	}
+	return idledb.Measured(t, o.Tenant, o.Cluster, idle.Measurement{Began: db.FromMicros(h.began), At: o.Now, Every: h.policy.Every(),
+		Reasons: idle.ReasonsOf(o.UseMeasured, o.InUse, o.Left, unreachable)})
 }
 
 // nodeHealth returns what is kept of the nodes of a cluster.

@@ -33,7 +33,7 @@ func (s *Store) fillRepair(ctx context.Context, d *execution.RepairDue, now time
 		{&d.RepairStatus, `SELECT coalesce((SELECT status FROM operations WHERE id = ? AND cluster = ?), ?)`,
 			[]any{d.Repair, d.Cluster.ID, string(app.OperationCancelled)}},
 		{&d.RepairVeto, `SELECT coalesce((SELECT message FROM operations WHERE id = ? AND cluster = ? AND vetoed_by <> ''), '')`, []any{d.Repair, d.Cluster.ID}},
-		{&d.TenantNodes, `SELECT count(*) FROM cluster_health r JOIN nodes n ON n.cluster = r.cluster WHERE r.tenant = ? AND n.status = ? AND n.removal < 2`,
+		{&d.TenantNodes, `SELECT count(*) FROM cluster_health r JOIN nodes n ON n.cluster = r.cluster WHERE r.tenant = ? AND r.idle_only = 0 AND n.status = ? AND n.removal < 2`,
 			[]any{tenant, string(app.NodeReady)}},
 		{&d.TenantIll, `SELECT CAST(coalesce(sum(unhealthy_nodes), 0) AS BIGINT) FROM cluster_health WHERE tenant = ?`, []any{tenant}},
 		{&repaired, `SELECT count(*) FROM operations o JOIN steps s ON s.operation = o.id WHERE o.tenant = ? AND o.requester = ? AND o.kind = ?

@@ -21,7 +21,7 @@ func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*hea
 	}
 	defer func() { _ = moment.Rollback() }()
 	var h healthRow
-	err = h.scan(moment.QueryRowContext(ctx, `SELECT `+healthColumns+` FROM cluster_health r WHERE r.cluster = ? AND r.tenant = ?`, cluster, tenant))
+	err = h.scan(moment.QueryRowContext(ctx, `SELECT `+healthColumns+` FROM cluster_health r WHERE r.cluster = ? AND r.tenant = ? AND r.idle_only = 0`, cluster, tenant))
 	if db.IsNoRows(err) {
 		return nil, nil
 	}

@@ -233,7 +233,7 @@ func tenantLeft(t *db.Tx, name string) (l identity.TenantLeftovers, err error) {
 		// Of clusters that live, the line above has said it.
 		{&l.Intents, `SELECT i.node || ' of ' || i.cluster FROM intents i LEFT JOIN clusters c ON c.id = i.cluster AND c.deleted_at = 0
 			WHERE i.tenant = ? AND i.ended_at = 0 AND c.id IS NULL ORDER BY i.cluster, i.node`},
-		{&l.Requests, `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND status IN ('waiting', 'offered') ORDER BY id`},
+		{&l.Requests, `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND status IN ('waiting', 'offered', 'scheduled') ORDER BY id`},
 	} {
 		if err := t.Each(db.Texts(q.into), q.query, name); err != nil {
 			return l, err

@@ -17,6 +17,7 @@ import (
 var tenantVersionRows = []string{
 	`SELECT cluster_visibility, about, CAST(slots AS TEXT) || '|' || CAST(require_second_factor AS TEXT) FROM tenants WHERE name = ?`,
 	`SELECT 'zone', zone, '' FROM policy_zones WHERE tenant = ?`,
+	`SELECT 'maintenance', settings, '' FROM maintenance_windows WHERE tenant = ? AND cluster = ''`,
 	`SELECT name, full_name || '|' || email, role || '|' || CAST(disabled_at AS TEXT) FROM users WHERE tenant = ? ORDER BY name`,
 	`SELECT name, about, '' FROM user_groups WHERE tenant = ? ORDER BY name`,
 	`SELECT group_name, user_name, '' FROM memberships WHERE tenant = ? AND source = '' ORDER BY group_name, user_name`,

@@ -248,7 +248,7 @@ func handOver(t *db.Tx, u identity.User, to string) (names []string, err error) 
 // noneRequested refuses while requests of a user wait: approved, they would make clusters of no one.
 func noneRequested(t *db.Tx, u identity.User) error {
 	var open []string
-	err := t.Each(db.Texts(&open), `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND owner = ? AND status IN ('waiting', 'offered') ORDER BY id`, u.Tenant, u.Name)
+	err := t.Each(db.Texts(&open), `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND owner = ? AND status IN ('waiting', 'offered', 'scheduled') ORDER BY id`, u.Tenant, u.Name)
 	if err != nil || len(open) == 0 {
 		return err
 	}

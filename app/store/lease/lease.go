@@ -9,6 +9,7 @@ import (
 	"muster/app/operation"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/idle"
 	"muster/app/store/policy"
 	"muster/app/template"
 )
@@ -51,6 +52,11 @@ func (s *Store) SetLease(ctx context.Context, c operation.LeaseChange) error {
 		}
 		if err := Begin(t, c.Cluster, c.Now, c.Until); err != nil {
 			return err
+		}
+		if c.Until.IsZero() || c.Until.After(c.Was) {
+			if err := idle.Active(t, c.Cluster, c.Now); err != nil {
+				return err
+			}
 		}
 		if err := t.Event(app.Event{At: c.Now, Tenant: c.Tenant, Cluster: c.Cluster, Kind: app.EventLease, Status: status, Message: c.Message}); err != nil {
 			return err

@@ -16,15 +16,15 @@ const HookColumns = `h.id, h.tenant, h.name, h.shown, h.kinds, h.format, h.recip
 	(SELECT count(*) FROM webhook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND (d.notice > 0 OR d.operation > 0)),
 	COALESCE((SELECT d.next_at FROM webhook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND d.notice > 0 ORDER BY d.id LIMIT 1), 0)`
 
-// ScanHook reads a row of HookColumns.
-func ScanHook(row db.Scanner) (webhook.Endpoint, error) {
+// ScanHook reads a row of HookColumns, and of what follows them.
+func ScanHook(row db.Scanner, more ...any) (webhook.Endpoint, error) {
 	var h webhook.Endpoint
 	var last webhook.LastAttempt
 	var kinds, operations string
 	var services []byte
 	var patience, secretAt, oldUntil, enabled, created, changed, at, took, next int64
-	err := row.Scan(&h.ID, &h.Tenant, &h.Name, &h.URL, &kinds, &h.Format, &h.To, &secretAt, &oldUntil, &enabled, &h.Problem, &h.Failures,
-		&h.When, &operations, &patience, &h.OnTimeout, &h.Script, &services, &h.CreatedBy, &created, &changed, &last.Delivery, &at, &took, &last.Status, &last.Code, &last.Error, &h.Waiting, &next)
+	err := row.Scan(append([]any{&h.ID, &h.Tenant, &h.Name, &h.URL, &kinds, &h.Format, &h.To, &secretAt, &oldUntil, &enabled, &h.Problem, &h.Failures,
+		&h.When, &operations, &patience, &h.OnTimeout, &h.Script, &services, &h.CreatedBy, &created, &changed, &last.Delivery, &at, &took, &last.Status, &last.Code, &last.Error, &h.Waiting, &next}, more...)...)
 	h.Kinds, h.SecretAt, h.OldSecretUntil, h.NextAt = wordsOf[app.NoticeKind](kinds), db.FromMicros(secretAt), db.FromMicros(oldUntil), db.FromMicros(next)
 	h.Operations, h.Timeout = wordsOf[app.OperationKind](operations), time.Duration(patience)*time.Microsecond
 	if err == nil && len(services) > 0 {

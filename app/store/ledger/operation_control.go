@@ -10,7 +10,9 @@ import (
 	"muster/app/store/build"
 	"muster/app/store/db"
 	"muster/app/store/health"
+	"muster/app/store/idle"
 	"muster/app/store/policy"
+	"muster/app/store/window"
 )
 
 // endCluster moves the cluster on at the end of an operation.
@@ -46,6 +48,9 @@ func endCluster(t *db.Tx, now time.Time, o *ledger.Operation) error {
 			return err
 		}
 		if err := t.Exec(`DELETE FROM cluster_schedules WHERE cluster = ?`, o.Cluster); err != nil {
+			return err
+		}
+		if err := window.Forget(t, o.Tenant, o.Cluster); err != nil {
 			return err
 		}
 		if err := forgetAnswers(t, o.Cluster); err != nil {
@@ -163,6 +168,9 @@ func SetCluster(t *db.Tx, at time.Time, tenant, id string, status app.ClusterSta
 	}
 	if err == nil {
 		err = build.Wake(t, at, `cluster = ? AND cluster <> '' AND live = 1`, id)
+	}
+	if err == nil {
+		err = idle.Moved(t, at, id, status)
 	}
 	if err != nil {
 		return db.Wrapped(err)

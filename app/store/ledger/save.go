@@ -8,6 +8,7 @@ import (
 	"muster/app/ledger"
 	"muster/app/store/db"
 	"muster/app/store/feed"
+	"muster/app/store/window"
 )
 
 // saveSteps writes the steps that changed: those that leave their node before those that take it.
@@ -163,6 +164,9 @@ func SaveOperations(t *db.Tx, now time.Time, set *ledger.Set) error {
 				return err
 			}
 			if err := notifyEnded(t, now, o); err != nil {
+				return err
+			}
+			if err := window.LookAgain(t, now, o.Tenant, o.Cluster); err != nil { // what waits may be for a cluster that is another one now
 				return err
 			}
 		}

@@ -42,6 +42,9 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 	if err := catalog.SameProvider(t, c.Tenant, c.Provider, n.TenantCatalog); err != nil {
 		return op, err
 	}
+	if err := nextPlace(t, n); err != nil {
+		return op, err
+	}
 	definition, err := json.Marshal(n.Definition)
 	if err != nil {
 		return op, fmt.Errorf("store: definition: %w", err)
@@ -94,7 +97,8 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 		return op, err
 	}
 	for _, v := range n.Volumes {
-		if err := volume.Assign(t, c.CreatedAt, c.Tenant, v.Volume, volume.Place{Cluster: c.ID, Provider: c.Provider, Node: v.Node, Service: v.Service, Name: v.Name, Owner: c.Owner}); err != nil {
+		if err := volume.Assign(t, c.CreatedAt, c.Tenant, v.Volume, volume.Place{Cluster: c.ID, Provider: c.Provider, Node: v.Node, Service: v.Service,
+			Name: v.Name, Owner: c.Owner}); err != nil {
 			return op, err
 		}
 	}
@@ -102,7 +106,7 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 		Status: string(c.Status)}); err != nil {
 		return op, err
 	}
-	if err := health.Keep(t, c.CreatedAt, c, n.Definition.Health); err != nil {
+	if err := health.Keep(t, c.CreatedAt, c, n.Definition.Health, n.Definition.Idle); err != nil {
 		return op, err
 	}
 	if err := resource.Use(t, c.Tenant, c.ID, n.Definition.Services, true); err != nil {
@@ -111,7 +115,10 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 	if err := build.Claim(t, c.CreatedAt, n.Build, app.BuildCreating, c.ID, 0); err != nil {
 		return op, err
 	}
-	return Submit(t, n.Operation)
+	if op, err = Submit(t, n.Operation); err != nil {
+		return op, err
+	}
+	return op, placed(t, n, op)
 }
 
 // reservationOf returns what a new cluster takes of quotas, also where no one has worked it out.

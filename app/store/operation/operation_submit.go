@@ -9,6 +9,7 @@ import (
 	"muster/app/ledger"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
+	idledb "muster/app/store/idle"
 	"muster/app/store/lease"
 	ledgerdb "muster/app/store/ledger"
 	"muster/app/store/policy"
@@ -41,6 +42,11 @@ func (s *Store) SubmitOperation(ctx context.Context, n cluster.NewOperation) (op
 				return err
 			}
 		}
+		if n.Idle != nil {
+			if err := idledb.Over(t, n.Operation); err != nil {
+				return err
+			}
+		}
 		if off, err := callOffCreate(t, n.Operation); err != nil || off.ID != 0 {
 			op = off
 			return err
@@ -50,8 +56,10 @@ func (s *Store) SubmitOperation(ctx context.Context, n cluster.NewOperation) (op
 				return err
 			}
 		}
-		op, err = Submit(t, n)
-		return err
+		if op, err = Submit(t, n); err != nil {
+			return err
+		}
+		return endKept(t, n.Operation)
 	})
 	return op, err
 }
@@ -170,6 +178,9 @@ func later(t *db.Tx, o ledger.Operation) (*ledger.Operation, error) {
 // Submit writes an operation with its plan, and starts it when no other one of the cluster is before it.
 func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 	op := n.Operation
+	if err := keepMachines(t, n); err != nil {
+		return op, err
+	}
 	op.Status, op.Total = app.OperationWaiting, n.Plan.Acts()
 	op.Expects, op.Trace = n.Plan.Expects, t.Trace
 	hooks, waits, err := hooksBefore(t, n)
@@ -195,6 +206,14 @@ func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 		return op, fmt.Errorf("store: operation: %w", err)
 	}
 	if err := t.Exec(`UPDATE operations SET followed_by = ? WHERE cluster = ? AND followed_by = 0 AND id < ?`, op.ID, op.Cluster, op.ID); err != nil {
+		return op, err
+	}
+	if n.Idle != nil {
+		if err := idledb.Saves(t, op, n.Idle.PerHour); err != nil {
+			return op, err
+		}
+	}
+	if err := idledb.Active(t, op.Cluster, op.CreatedAt); err != nil {
 		return op, err
 	}
 	detail := op.PlanHash

@@ -17,7 +17,7 @@ import (
 
 // promise promises the machines that stand ready to new nodes.
 func promise(t *db.Tx, now time.Time, c app.Cluster, nodes []app.NewNode, d cluster.Definition) error {
-	if c.Pool > 0 || len(nodes) == 0 {
+	if c.Pool > 0 || c.KeptFrom != "" || len(nodes) == 0 {
 		return nil
 	}
 	// Nearly always there is no pool.

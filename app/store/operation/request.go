@@ -9,6 +9,7 @@ import (
 	"muster/app/store/db"
 	"muster/app/store/identity"
 	"muster/app/store/policy"
+	"muster/app/window"
 )
 
 // SaveRequest writes a request, in the transaction of what it brings about.
@@ -25,12 +26,17 @@ func SaveRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 			return r, err
 		}
 	}
+	if r.Status == cluster.RequestScheduled {
+		if err := checkNotScheduled(t, r); err != nil {
+			return r, err
+		}
+	}
 	err := t.Row(`INSERT INTO requests (tenant, kind, name, cluster, requester, owner, in_groups, via, status, plan_hash, spec, policy_input, decision,
-			terms, needs, offer, round, break_glass, message, payload, requested_at, ended_at, expires_at, due_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', ?, '', ?, 0, ?, '', ?, ?, ?, ?) RETURNING id`,
+			terms, needs, offer, round, break_glass, message, payload, requested_at, ended_at, expires_at, due_at, maintenance_window)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', ?, '', ?, 0, ?, '', ?, ?, ?, ?, ?) RETURNING id`,
 		r.Tenant, string(r.Kind), name, r.Cluster, r.Requester, r.Owner, db.JSON(r.Groups), string(r.Via), string(r.Status), r.Terms.PlanHash,
 		db.JSON(r.Facts), db.JSON(r.Decision), db.JSON(r.Approvals), r.Round, r.Message,
-		db.Micros(r.RequestedAt), db.Micros(r.EndedAt), db.Micros(r.ExpiresAt), db.Micros(r.DueAt)).Scan(&r.ID)
+		db.Micros(r.RequestedAt), db.Micros(r.EndedAt), db.Micros(r.ExpiresAt), db.Micros(r.DueAt), OpeningText(r.Window)).Scan(&r.ID)
 	if err != nil {
 		return r, fmt.Errorf("store: request: %w", err)
 	}
@@ -51,17 +57,43 @@ func SaveRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 			return r, err
 		}
 	}
-	act := map[cluster.RequestStatus]string{cluster.RequestWaiting: "request.wait", cluster.RequestRefused: "request.refuse"}[r.Status]
+	act := map[cluster.RequestStatus]string{cluster.RequestWaiting: "request.wait", cluster.RequestRefused: "request.refuse",
+		cluster.RequestScheduled: "request.schedule"}[r.Status]
 	if act == "" {
 		act = "request.accept"
 	}
-	return r, t.AddAudit(r.RequestedAt, n.Who, act, RequestObject(r.ID), nil, map[string]any{
-		"cluster": r.Cluster, "name": r.Spec.Name, "plan_hash": r.Terms.PlanHash,
-		"said": r.Decision.Said})
+	facts := map[string]any{"cluster": r.Cluster, "name": r.Spec.Name, "plan_hash": r.Terms.PlanHash, "said": r.Decision.Said}
+	if len(r.Decision.Changes) > 0 {
+		facts["changes"] = r.Decision.Changes
+	}
+	return r, t.AddAudit(r.RequestedAt, n.Who, act, RequestObject(r.ID), nil, facts)
 }
 
 // RequestObject names a request in the audit log.
 func RequestObject(id int64) string { return fmt.Sprintf("request %d", id) }
+
+// OpeningText is a window as it is written; "" for none.
+func OpeningText(o *window.Opening) string {
+	if o == nil {
+		return ""
+	}
+	return db.JSON(o)
+}
+
+// checkNotScheduled refuses to have the same change wait twice for its window: the second could never run.
+func checkNotScheduled(t *db.Tx, r cluster.Request) error {
+	var other int64
+	err := t.Row(`SELECT id FROM requests WHERE tenant = ? AND cluster = ? AND status = 'scheduled' AND kind = ? AND plan_hash = ? LIMIT 1`,
+		r.Tenant, r.Cluster, string(r.Kind), r.Terms.PlanHash).Scan(&other)
+	switch {
+	case db.IsNoRows(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("store: request: %w", err)
+	}
+	return &app.Error{Code: app.EConflict, Reason: "already_scheduled", Message: fmt.Sprintf("Request %d for the same change already waits for the maintenance window.", other),
+		Hint: "Withdraw it, or have it run now."}
+}
 
 // checkNameFree refuses a second request for what another one of the tenant already waits for, or what is there.
 func checkNameFree(t *db.Tx, tenant, name string) error {

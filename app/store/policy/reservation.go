@@ -185,3 +185,12 @@ func (s *Store) Reservations(ctx context.Context, tenant string) ([]apppolicy.Re
 	}, `SELECT `+reservationColumns+` FROM reservations r WHERE r.tenant = ? AND r.ended_at = 0 ORDER BY r.id`, tenant)
 	return list, err
 }
+
+// GroupsOf returns the groups that what a cluster takes counts for.
+func GroupsOf(t *db.Tx, tenant, cluster string) ([]string, error) {
+	had, err := Reserved(t, tenant, cluster, 0)
+	if err != nil || had == nil {
+		return nil, err
+	}
+	return reservedGroups(t, had.id)
+}

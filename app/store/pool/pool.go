@@ -208,21 +208,32 @@ func (s *Store) PoolStock(ctx context.Context, tenant string, shapes []string, n
 	return operation.PoolStock(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant, shapes, now)
 }
 
-// AssignedIntents returns the intents of machines that clusters got from pools, with the clusters: such a machine's tags may name the pool's.
+// AssignedIntents returns the intents of machines that clusters got from pools, or that were kept of clusters, with the clusters that they're in now: such a
+// machine's tags may name the one before.
 func (s *Store) AssignedIntents(ctx context.Context, clusters []string) (map[string]string, error) {
 	of := map[string]string{}
+	add := func(row db.Scanner) error {
+		var intent, cluster string
+		err := row.Scan(&intent, &cluster)
+		of[intent] = cluster
+		return err
+	}
 	err := db.InChunks(len(clusters), func(from, size int) error {
 		var args []any
 		for _, c := range clusters[from : from+size] {
 			args = append(args, c)
 		}
-		return s.Each(ctx, func(row db.Scanner) error {
-			var intent, cluster string
-			err := row.Scan(&intent, &cluster)
-			of[intent] = cluster
+		in := `IN (` + db.Repeated(`?`, size) + `)`
+		if err := s.Each(ctx, add, `SELECT i.id, i.cluster FROM clusters c JOIN intents i ON i.cluster = c.id WHERE c.kept_from `+in+` AND c.kept_from <> ''`,
+			args...); err != nil {
 			return err
-		}, `SELECT i.id, i.cluster FROM pool_machines m JOIN intents i ON i.cluster = m.for_cluster AND i.node = m.for_node
-			WHERE m.for_cluster IN (`+db.Repeated(`?`, size)+`) AND m.for_cluster <> '' AND m.state = 'handed'`, args...)
+		}
+		if err := s.Each(ctx, add, `SELECT i.id, i.cluster FROM clusters c JOIN intents i ON i.cluster = c.id WHERE c.id `+in+` AND c.kept_from <> ''`,
+			args...); err != nil {
+			return err
+		}
+		return s.Each(ctx, add, `SELECT i.id, i.cluster FROM pool_machines m JOIN intents i ON i.cluster = m.for_cluster AND i.node = m.for_node
+			WHERE m.for_cluster `+in+` AND m.for_cluster <> '' AND m.state = 'handed'`, args...)
 	})
 	return of, err
 }

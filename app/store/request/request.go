@@ -18,21 +18,21 @@ import (
 )
 
 const requestColumns = `r.id, r.tenant, r.kind, r.cluster, r.requester, r.owner, r.in_groups, r.via, r.status, r.encrypted_spec, r.policy_input, r.decision,
-	r.encrypted_terms, r.needs, r.offer, r.round, r.break_glass, r.message, r.requested_at, r.ended_at, r.expires_at, r.due_at`
+	r.encrypted_terms, r.needs, r.offer, r.round, r.break_glass, r.message, r.requested_at, r.ended_at, r.expires_at, r.due_at, r.maintenance_window`
 
 // scanRequest leaves the sealed fields empty, and returns them for openRequest.
 func scanRequest(row db.Scanner) (r cluster.Request, sealed db.SealedRequest, err error) {
-	var groups, facts, decision, needs, offer []byte
+	var groups, facts, decision, needs, offer, opening []byte
 	var broken, askedAt, ended, expires, due int64
 	err = row.Scan(&r.ID, &r.Tenant, &r.Kind, &r.Cluster, &r.Requester, &r.Owner, &groups, &r.Via, &r.Status, &sealed.Asked, &facts, &decision,
-		&sealed.Terms, &needs, &offer, &r.Round, &broken, &r.Message, &askedAt, &ended, &expires, &due)
+		&sealed.Terms, &needs, &offer, &r.Round, &broken, &r.Message, &askedAt, &ended, &expires, &due, &opening)
 	if err != nil {
 		return r, sealed, err
 	}
 	for _, c := range []struct {
 		text []byte
 		into any
-	}{{groups, &r.Groups}, {facts, &r.Facts}, {decision, &r.Decision}, {needs, &r.Approvals}, {offer, &r.Offer}} {
+	}{{groups, &r.Groups}, {facts, &r.Facts}, {decision, &r.Decision}, {needs, &r.Approvals}, {offer, &r.Offer}, {opening, &r.Window}} {
 		if len(c.text) == 0 {
 			continue
 		}
@@ -141,9 +141,9 @@ func moved(t *db.Tx, before, r cluster.Request, m cluster.RequestMove, o cluster
 		kept = db.JSON(k)
 	}
 	n, err := t.Count(`UPDATE requests SET status = ?, cluster = ?, plan_hash = ?, encrypted_terms = ?, needs = ?, offer = ?, round = ?, break_glass = ?,
-		message = ?, encrypted_payload = ?, ended_at = ?, expires_at = ?, due_at = ? WHERE id = ? AND tenant = ? AND status = ?`,
+		message = ?, encrypted_payload = ?, ended_at = ?, expires_at = ?, due_at = ?, maintenance_window = ? WHERE id = ? AND tenant = ? AND status = ?`,
 		string(r.Status), r.Cluster, r.Terms.PlanHash, t.Keys.SealTerms(r), db.JSON(r.Approvals), offer, r.Round, db.Flag(r.Override), r.Message, t.Keys.SealKept(kept, r.ID),
-		db.Micros(r.EndedAt), db.Micros(r.ExpiresAt), db.Micros(r.DueAt), r.ID, r.Tenant, string(before.Status))
+		db.Micros(r.EndedAt), db.Micros(r.ExpiresAt), db.Micros(r.DueAt), operation.OpeningText(r.Window), r.ID, r.Tenant, string(before.Status))
 	if err != nil {
 		return err
 	}
@@ -197,6 +197,9 @@ func requestState(r cluster.Request, reason string) map[string]any {
 	}
 	if r.Override {
 		s["broken_glass"] = true
+	}
+	if r.Window != nil {
+		s["window"] = r.Window
 	}
 	return s
 }

@@ -43,6 +43,8 @@ var followers = []struct {
 	{"notifications", 0, numbered("id")},
 	{"cluster_health", 0, nil},
 	{"cluster_schedules", 0, nil},
+	{"cluster_idle", 0, nil},
+	{"idle_savings", 0, nil},
 	{"backfills", 0, nil},
 	{"node_reports", 0, nil},
 	{"webhook_deliveries", 100, map[string]string{"id": shifted("id"), "notice": shifted("notice")}},

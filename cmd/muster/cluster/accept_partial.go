@@ -26,11 +26,15 @@ func declareOnFailure(flags *pflag.FlagSet, choice *failureChoice, s *template.P
 		flags.BoolVar(&s.NoBackfill, "no-backfill", false, "don't backfill missing nodes later")
 	}
 	flags.Var(choice, "on-failure", words)
+	if makes {
+		(*keepFlag)(&s.KeepFailed).declare(flags)
+	}
 }
 
 func clusterAcceptPartialCommand(c *cli.Context) *cobra.Command {
 	var (
 		yes, dry, noBackfill bool
+		keep                 keepFlag
 		w                    waitFlags
 	)
 	cmd := &cobra.Command{
@@ -52,7 +56,7 @@ func clusterAcceptPartialCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := cl.Operations.AcceptPartialPreview(cmd.Context(), v.ID)
+			p, err := cl.Operations.AcceptPartialPreview(cmd.Context(), v.ID, keep.value())
 			if err != nil {
 				return err
 			}
@@ -71,7 +75,7 @@ func clusterAcceptPartialCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if v, err = cl.Operations.AcceptPartial(cmd.Context(), v.ID, p, noBackfill); err != nil {
+			if v, err = cl.Operations.AcceptPartial(cmd.Context(), v.ID, p, template.PartialOverride{NoBackfill: noBackfill, KeepFailed: keep.value()}); err != nil {
 				return err
 			}
 			return started(cmd.Context(), c, cl, v, w, after)
@@ -80,6 +84,7 @@ func clusterAcceptPartialCommand(c *cli.Context) *cobra.Command {
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the plan without running it")
 	cmd.Flags().BoolVar(&noBackfill, "no-backfill", false, "don't backfill missing nodes later")
+	keep.declare(cmd.Flags())
 	w.declare(cmd)
 	return cmd
 }
@@ -93,6 +98,7 @@ func printAcceptPartial(c *cli.Context, v cluster.View, p operation.AcceptPartia
 	for _, l := range p.Deletes {
 		fmt.Fprintf(c.Stdout, "  without %s: %s\n", l.Node, l.Error)
 	}
+	printSelection(c, p.Kept)
 	if p.After.CostPerHour > 0 {
 		fmt.Fprintf(c.Stdout, "  %s per hour instead of %s\n", humanize.Price(p.After.CostPerHour, p.After.Currency), humanize.Price(p.Before.CostPerHour, p.Before.Currency))
 	}

@@ -82,6 +82,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 		visibility    string
 		group         string
 		settings      []string
+		places        placeFlags
 		description   string
 		labels        []string
 		preview       bool
@@ -95,6 +96,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 			"  muster cluster create --template web --size 3 --lease 8h --config '{\"port\": 8080}'\n" +
 			"  muster cluster create nightly --template web --size 3 --on-failure roll_back --wait\n" +
 			"  muster cluster create shop --template web --size 10 --on-failure accept_partial --min-available 60%\n" +
+			"  muster cluster create shop --template web --size 3 --provider aws,google --hardware small,medium --preview\n" +
 			"  muster cluster create shop --template web --size 3 --label cost-centre=4711 --description 'Shop of the spring sale'",
 		Args: cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -119,7 +121,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 			if r.Parameters, err = parseSettings(settings); err != nil {
 				return err
 			}
-			if r.Volumes, err = parseVolumes(volumes); err != nil {
+			if r.Volumes, err = cli.ParseVolumes(volumes); err != nil {
 				return err
 			}
 			if r.Labels, err = parseLabels("--label", labels); err != nil {
@@ -139,6 +141,9 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 					return cli.Usagef("%s: %s", file, e.Message).Hint("%s", e.Hint)
 				}
 				r = withSpec(cmd, r, asked)
+			}
+			if err := places.apply(&r); err != nil {
+				return err
 			}
 			cl, err := c.Connect()
 			if err != nil {
@@ -163,6 +168,9 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&preview, "preview", false, "show the cluster, its cost and duration without creating it")
 	layout.Declare(cmd.Flags())
+	cmd.Flags().Lookup("provider").Usage = "`provider` of the machines, or several, separated by commas (default: the template's)"
+	cmd.Flags().Lookup("hardware").Usage = "hardware `type` of all nodes, or several, separated by commas (default: the template's, or any)"
+	places.declare(cmd.Flags())
 	w.declare(cmd)
 	cmd.Flags().StringVarP(&file, "file", "f", "", "cluster spec, as written by cluster export: a YAML or JSON `file`, or - for stdin; flags override the spec")
 	cmd.Flags().StringVar(&lease, "lease", "", "lease `duration`, such as 8h or 7d, or forever (default: the template's)")
@@ -207,7 +215,7 @@ func started(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View
 	if !w.wait {
 		return printStarted(c, v, "")
 	}
-	v, failed := waitAfter(ctx, c, cl, v, w.timeout, after)
+	v, failed := followed(ctx, c, cl, v, w, after)
 	if failed != nil {
 		if c.JSON() && v.Status == app.ClusterFailed {
 			if err := c.PrintJSON(v); err != nil {

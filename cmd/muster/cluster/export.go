@@ -126,9 +126,10 @@ func PrintPreview(c *cli.Context, p cluster.Preview) {
 	if p.FromPools != nil {
 		cli.Line(c.Stdout, "%s", p.FromPools.Text())
 	}
-	if d := p.Decision; d != nil && d.Reason != "" {
-		cli.Line(c.Stdout, "%s", d.Reason)
+	for _, text := range p.Decision.Sentences() {
+		cli.Line(c.Stdout, "%s", text)
 	}
+	printCandidates(c, p.Places)
 }
 
 func clusterDiffCommand(c *cli.Context) *cobra.Command {
@@ -206,7 +207,8 @@ func withSpec(cmd *cobra.Command, r, over cluster.CreateRequest) cluster.CreateR
 		{"image", func() { over.Image = r.Image }}, {"prefer", func() { over.Prefer = r.Prefer }}, {"lease", func() { over.Lease = r.Lease }},
 		{"config", func() { over.Config = r.Config }}, {"dns-suffix", func() { over.DNSSuffix = r.DNSSuffix }},
 		{"on-failure", func() { over.OnFailure = r.OnFailure }},
-		{"min-available", func() { over.MinAvailable = r.MinAvailable }}, {"no-backfill", func() { over.NoBackfill = r.NoBackfill }}, {"set", func() { over.Parameters = r.Parameters }},
+		{"min-available", func() { over.MinAvailable = r.MinAvailable }}, {"no-backfill", func() { over.NoBackfill = r.NoBackfill }},
+		{"keep-failed", func() { over.KeepFailed = r.KeepFailed }}, {"set", func() { over.Parameters = r.Parameters }},
 		{"visibility", func() { over.Visibility = r.Visibility }}, {"group", func() { over.Group = r.Group }},
 		{"description", func() { over.Description = r.Description }}, {"label", func() { over.Labels = r.Labels }},
 	} {

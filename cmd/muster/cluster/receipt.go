@@ -113,6 +113,9 @@ func printReceipt(c *cli.Context, r fleet.Receipt) error {
 			if !l.DeletedAt.IsZero() {
 				gone = cli.Time(l.DeletedAt)
 			}
+			if l.Kept {
+				gone = "kept"
+			}
 			t.Add(l.Node, string(l.Kind), l.ID, cmp.Or(l.Zone, "-"), cli.Time(l.CreatedAt), gone, humanize.Duration(l.Lifetime), humanize.Price(l.Price, r.Currency), humanize.Price(l.Cost, r.Currency))
 		}
 		if err := t.Show(c); err != nil {
@@ -124,6 +127,9 @@ func printReceipt(c *cli.Context, r fleet.Receipt) error {
 		fmt.Fprintf(c.Stdout, "The price of %s is unknown.\n", humanize.Count(r.Unpriced, "resource"))
 	}
 	for _, words := range r.VolumeWords() {
+		fmt.Fprintln(c.Stdout, words)
+	}
+	if words := r.KeptWords(); words != "" {
 		fmt.Fprintln(c.Stdout, words)
 	}
 	if words := r.ProofWords(); words != "" {

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,15 +21,25 @@ func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster
 	r := answer.Request
 	switch {
 	case answer.Cluster != nil:
+		if !c.JSON() {
+			for _, ch := range answer.Cluster.Changes {
+				fmt.Fprintln(c.Stdout, ch.Sentence())
+			}
+		}
 		return answer.Cluster, nil
 	case w.wait:
 		return awaitDecision(ctx, c, cl, r, w.timeout)
 	case c.JSON():
 		return nil, c.PrintJSON(r)
 	}
+	if r.Status == cluster.RequestScheduled {
+		fmt.Fprintf(c.Stdout, "Request %d waits for the maintenance window: %s.\n", r.ID, r.Window.Text())
+		fmt.Fprintf(c.Stdout, "Nothing changes until then. Withdraw it:  muster request withdraw %d\n", r.ID)
+		return nil, nil
+	}
 	fmt.Fprintf(c.Stdout, "Request %d is waiting for %s.\n", r.ID, cli.RequestNeeds(r))
 	for _, ch := range r.Decision.Changes {
-		fmt.Fprintf(c.Stdout, "The lease is %s instead of %s: %s\n", LeaseText(ch.To), LeaseText(ch.From), cmp.Or(ch.Reason, "policy "+ch.Policy))
+		fmt.Fprintln(c.Stdout, ch.Sentence())
 	}
 	fmt.Fprintf(c.Stdout, "Nothing changes until it's approved. Check its status:  muster request show %d\n", r.ID)
 	return nil, nil
@@ -56,6 +65,9 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 	said := ""
 	for {
 		now := fmt.Sprintf("request %d is waiting for %s", r.ID, cli.RequestNeeds(r))
+		if r.Status == cluster.RequestScheduled {
+			now = fmt.Sprintf("request %d waits for the maintenance window: %s", r.ID, r.Window.Text())
+		}
 		if r.Status == cluster.RequestOffered {
 			now = fmt.Sprintf("request %d: %s offers %s, lease %s instead; accept with `muster request confirm %d`", r.ID, r.Offer.By,
 				humanize.Count(r.Offer.Layout.Size(), "node"), LeaseText(r.Offer.Lease), r.ID)
@@ -66,7 +78,7 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 		}
 		switch {
 		case r.Status == cluster.RequestAccepted:
-			p.Note(fmt.Sprintf("request %d is approved", r.ID))
+			p.Note(fmt.Sprintf("request %d is accepted", r.ID))
 			v, err := cl.Clusters.Get(whole, r.Cluster)
 			return &v, err
 		case !r.Status.Open():

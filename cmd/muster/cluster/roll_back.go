@@ -18,6 +18,7 @@ import (
 func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 	var (
 		yes, dry bool
+		keep     keepFlag
 		w        waitFlags
 	)
 	cmd := &cobra.Command{
@@ -25,7 +26,7 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 		Short: "Roll back a failed or cancelled operation",
 		Long: "Undo everything a cluster's latest operation has done, if it failed or was cancelled. Shows a preview first,\n" +
 			"then runs exactly that plan. If anything has changed since the preview, the command fails. Rolling back creation deletes the cluster.",
-		Example: "  muster cluster roll-back shop --dry-run\n  muster cluster roll-back shop --yes --wait",
+		Example: "  muster cluster roll-back shop --dry-run\n  muster cluster roll-back shop --yes --wait\n  muster cluster roll-back shop --keep-failed 4h --yes",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if yes && dry {
@@ -38,7 +39,7 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := cl.Operations.RollBackPreview(cmd.Context(), v.ID)
+			p, err := cl.Operations.RollBackPreview(cmd.Context(), v.ID, keep.value())
 			if err != nil {
 				return err
 			}
@@ -57,7 +58,7 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if v, err = cl.Operations.RollBack(cmd.Context(), v.ID, p); err != nil {
+			if v, err = cl.Operations.RollBack(cmd.Context(), v.ID, p, keep.value()); err != nil {
 				return err
 			}
 			if !p.DeletesCluster {
@@ -68,6 +69,7 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the plan without running it")
+	keep.declare(cmd.Flags())
 	w.declare(cmd)
 	return cmd
 }
@@ -78,6 +80,7 @@ func printRollBack(c *cli.Context, v cluster.View, p operation.RollBackPreview) 
 		return c.PrintJSON(p)
 	}
 	fmt.Fprintf(c.Stdout, "%s (%s): rollback of %s: %s\n", v.Name, v.ID, p.Operation.Kind.The(), rollBackWords(p))
+	printSelection(c, p.Kept)
 	if len(p.Plan.Steps) == 0 {
 		return nil
 	}

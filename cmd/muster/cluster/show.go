@@ -48,6 +48,7 @@ func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster
 	}
 	fmt.Fprintln(c.Stdout, Headline(v))
 	if v.Status == app.ClusterDeleted {
+		printTried(ctx, c, cl, v)
 		return nil
 	}
 	fmt.Fprintf(c.Stdout, "%s\n", strings.Join(facts(v, time.Now()), " · "))
@@ -63,10 +64,16 @@ func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster
 	if v.Backfill != nil {
 		fmt.Fprintln(c.Stdout, v.Backfill.Text(v.Size, time.Now()))
 	}
+	if m := v.Maintenance; m != nil && len(m.Waiting) > 0 {
+		printScheduled(c, *m)
+	} else if m != nil {
+		fmt.Fprintln(c.Stdout, m.Text())
+	}
 	fmt.Fprintln(c.Stdout)
 	if err := nodeTable(v.Nodes).Show(c); err != nil {
 		return err
 	}
+	printTried(ctx, c, cl, v)
 	printLeaseStops(ctx, c, cl, v.ID)
 	if len(r.lines) > 0 || r.note != "" {
 		fmt.Fprint(c.Stdout, "\nSSH access:\n")
@@ -156,6 +163,9 @@ func Headline(v cluster.View) string {
 // facts are a cluster's attributes in short.
 func facts(v cluster.View, now time.Time) []string {
 	out := []string{templateText(v), humanize.Count(v.Size, "node"), v.Provider, "owned by " + owners(v.Cluster)}
+	if v.KeptFrom != "" {
+		out = append(out, fmt.Sprintf("kept for inspection: was %s of %s (%s)", v.KeptNode, v.KeptFrom, v.KeptReason))
+	}
 	if v.Visibility == app.VisiblePrivate {
 		out = append(out, "private")
 	}

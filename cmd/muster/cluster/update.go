@@ -215,6 +215,9 @@ func updateCommands(c *cli.Context) []*cobra.Command {
 		if !a.final {
 			declareOnFailure(flags, &f.onFailure, &f.partial, strings.HasPrefix(a.use, "resize") || strings.HasPrefix(a.use, "grow"))
 		}
+		if strings.HasPrefix(a.use, "repair") {
+			(*keepFlag)(&f.partial.KeepFailed).declare(flags)
+		}
 		f.w.declare(cmd)
 		all = append(all, cmd)
 	}

@@ -198,9 +198,12 @@ func (t updateText) decision(d *policy.Decision) {
 	if d == nil {
 		return
 	}
+	for _, ch := range d.Changes {
+		cli.Line(t.w, "  %s", t.paint(cli.ColourChanges, ch.Sentence()))
+	}
 	switch d.Outcome {
 	case policy.OutcomeRefuse:
-		cli.Line(t.w, "  %s", t.paint(cli.ColourGoes, "Refused by policy "+d.Policy+": "+d.Reason))
+		cli.Line(t.w, "  %s", t.paint(cli.ColourGoes, d.RefusalText()))
 	case policy.OutcomeApprove:
 		for _, n := range d.Needs {
 			text := "  Requires " + n.Text()

@@ -54,7 +54,8 @@ func lookedUp(ctx context.Context, l *ldap.Directory, user string) []checked {
 		in = humanize.Count(len(groups), "group") + ": " + strings.Join(groups, "; ")
 	}
 	if len(s.Grants) == 0 {
-		return warned("Add a rule for one of the groups, or a default. Groups by memberOf are DNs; if there are none, set groups.base.", "%s is %s, account %s, with %s. No rule matches.", user, dn, s.Name, in)
+		return warned("Add a rule for one of the groups, or a default. Groups by memberOf are DNs; if there are none, set groups.base.",
+			"%s is %s, account %s, with %s. No rule matches.", user, dn, s.Name, in)
 	}
 	var grants []string
 	for _, g := range s.Grants {

@@ -83,7 +83,8 @@ func TestDoctorChecksDirectories(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
 	good := ldap.Config{Name: "corp", URL: s.SecureURL, Roots: roots, BindDN: ldaptest.BindDN, BindPassword: ldaptest.BindPassword, Base: ldaptest.Base,
-		Filter: "(|(uid={user})(mail={user}))", Groups: ldap.GroupSearch{Base: ldaptest.Groups}, Rules: []identity.GrantRule{{Group: "admins", Grant: identity.Grant{Tenant: "acme", Role: app.RoleAdmin}}}}
+		Filter: "(|(uid={user})(mail={user}))", Groups: ldap.GroupSearch{Base: ldaptest.Groups}, Rules: []identity.GrantRule{{Group: "admins",
+			Grant: identity.Grant{Tenant: "acme", Role: app.RoleAdmin}}}}
 	for _, x := range []struct {
 		name, user, state, words string
 		change                   func(*ldap.Config)

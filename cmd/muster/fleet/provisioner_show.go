@@ -48,7 +48,8 @@ func printProvisioner(c *cli.Context, d fleet.ProvisionerDetail) error {
 	if len(d.Only) > 0 {
 		only = strings.Join(d.Only, ", ")
 	}
-	for _, line := range [][2]string{{"Name", d.Name}, {"ID", d.ID}, {"Host", d.Host}, {"State", string(d.State)}, {"Slots", fmt.Sprintf("%d of %d in use", d.Used(), d.Slots)},
+	for _, line := range [][2]string{{"Name", d.Name}, {"ID", d.ID}, {"Host", d.Host}, {"State", string(d.State)},
+		{"Slots", fmt.Sprintf("%d of %d in use", d.Used(), d.Slots)},
 		{"Last seen", heard}, {"Registered", humanize.Ago(time.Now(), d.RegisteredAt)}, {"Version", d.Version}, {"Tags", cli.Dash(app.TagText(d.Tags))},
 		{"Token", cli.Dash(d.Token)}, {"Tenants", only}} {
 		fmt.Fprintf(c.Stdout, "%-11s %s\n", line[0]+":", line[1])

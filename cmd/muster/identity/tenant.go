@@ -16,7 +16,7 @@ import (
 
 func TenantCommand(c *cli.Context) *cobra.Command {
 	return cli.Family("tenant", "Manage tenants (superadmins), and export or import tenant settings", tenantListCommand(c), tenantCreateCommand(c), tenantShowCommand(c),
-		tenantChangeCommand(c), tenantDeleteCommand(c), cluster.TenantVisibilityCommand(c), tenantExportCommand(c), tenantImportCommand(c))
+		tenantChangeCommand(c), tenantDeleteCommand(c), cluster.TenantVisibilityCommand(c), tenantIdleCommand(c), tenantExportCommand(c), tenantImportCommand(c))
 }
 
 func tenantListCommand(c *cli.Context) *cobra.Command {

@@ -22,7 +22,7 @@ func RequestCommand(c *cli.Context) *cobra.Command {
 		requestReviewCommand(c, "approve", "Approve a request", appcluster.VerdictApprove),
 		requestReviewCommand(c, "deny", "Deny a request", appcluster.VerdictDeny),
 		requestReviewCommand(c, "offer", "Approve a request with fewer nodes or a shorter lease, for the requester to confirm", appcluster.VerdictConditions),
-		requestConfirmCommand(c), requestWithdrawCommand(c), requestBreakCommand(c))
+		requestConfirmCommand(c), requestWithdrawCommand(c), requestRunNowCommand(c), requestBreakCommand(c))
 }
 
 // requestNumber parses a request's number.
@@ -42,7 +42,7 @@ func requestListCommand(c *cli.Context) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&mine, "mine", false, "only your own requests")
 	flags.BoolVar(&inbox, "inbox", false, "only requests waiting for you")
-	flags.StringVar(&status, "status", "", "filter by `status`: waiting, offered, accepted, refused, denied, expired or withdrawn")
+	flags.StringVar(&status, "status", "", "filter by `status`: waiting, offered, scheduled, accepted, refused, denied, expired or withdrawn")
 	flags.IntVar(&f.Limit, "limit", 0, "maximum `number` of requests (default 100)")
 	flags.Int64Var(&f.Before, "before", 0, "only requests before this `number`")
 	cmd.MarkFlagsMutuallyExclusive("mine", "inbox")
@@ -75,6 +75,8 @@ func requestState(r appcluster.Request) string {
 	switch {
 	case r.Status == appcluster.RequestWaiting:
 		return "waiting for " + cli.RequestNeeds(r)
+	case r.Status == appcluster.RequestScheduled:
+		return "scheduled for " + r.Window.Text()
 	case r.Status == appcluster.RequestAccepted && r.Override:
 		return "accepted by emergency override"
 	}
@@ -113,7 +115,7 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 		line("Policy", "%s (%s) %s", s.Policy, s.Effect, s.Text)
 	}
 	for _, ch := range r.Decision.Changes {
-		line("Changed", "lease from %s to %s: %s", cluster.LeaseText(ch.From), cluster.LeaseText(ch.To), cmp.Or(ch.Reason, ch.Policy))
+		line("Changed", "%s", ch.Sentence())
 	}
 	for _, n := range r.Approvals {
 		line("Approvals", "%s; so far: %s", n.Text(), cmp.Or(strings.Join(n.Approved, ", "), "none"))
@@ -127,7 +129,7 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 		fmt.Fprintf(c.Stdout, "\nAccept the offer:  muster request confirm %d\n", r.ID)
 	}
 	line("Message", "%s", r.Message)
-	if r.Status.Open() {
+	if r.Status.Open() && !r.ExpiresAt.IsZero() {
 		line("Expires", "in %s", humanize.Duration(time.Until(r.ExpiresAt)))
 	}
 	return nil
@@ -242,6 +244,29 @@ func requestWithdrawCommand(c *cli.Context) *cobra.Command {
 			return err
 		}
 		return c.Say(r, "Request %d: %s", r.ID, requestState(r))
+	})
+}
+
+func requestRunNowCommand(c *cli.Context) *cobra.Command {
+	var reason, hash string
+	cmd := &cobra.Command{Use: "run-now NUMBER --reason TEXT", Short: "Start a change before its maintenance window",
+		Long: "Start a change that waits for its maintenance window. Approvers and admins can do this; where a cluster has its own windows, also people\n" +
+			"who can change them. The requester sees your name and reason.", Args: cli.Exactly("NUMBER")}
+	cmd.Flags().StringVarP(&reason, "reason", "r", "", "`reason` why it can't wait")
+	cmd.Flags().StringVar(&hash, "plan", "", "`hash` of the plan you reviewed (default: the one shown now)")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		id, err := requestNumber(args[0])
+		if err != nil {
+			return err
+		}
+		if hash, err = planShown(ctx, c, cl, id, hash, false); err != nil {
+			return err
+		}
+		r, err := cl.Requests.Act(ctx, id, "run-now", map[string]string{"plan_hash": hash, "reason": reason})
+		if err != nil {
+			return err
+		}
+		return c.Say(r, "Request %d: %s%s", r.ID, requestState(r), toCluster(r))
 	})
 }
 

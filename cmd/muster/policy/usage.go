@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app/humanize"
+	"muster/app/idle"
 	"muster/app/usage"
 	"muster/cmd/muster/cli"
 
@@ -15,7 +16,7 @@ import (
 
 func UsageCommand(c *cli.Context) *cobra.Command {
 	var from, to, by, step string
-	var csv, all bool
+	var csv, all, savings bool
 	cmd := &cobra.Command{
 		Use:   "usage",
 		Short: "Show usage and cost",
@@ -35,6 +36,16 @@ func UsageCommand(c *cli.Context) *cobra.Command {
 			cl, err := c.Connect()
 			if err != nil {
 				return err
+			}
+			if savings {
+				if by != "" || step != "" || csv || all {
+					return cli.Usagef("--savings can only be combined with --from and --to")
+				}
+				s, err := cl.Idle.Savings(cmd.Context(), from, to)
+				if err != nil {
+					return err
+				}
+				return printSavings(c, s)
 			}
 			u, err := cl.Usage.Get(cmd.Context(), q)
 			if err != nil {
@@ -57,8 +68,29 @@ func UsageCommand(c *cli.Context) *cobra.Command {
 	flags.StringVar(&step, "step", "", "group by `period`: none, hour, day, week, month or year")
 	flags.BoolVar(&csv, "csv", false, "print CSV")
 	flags.BoolVar(&all, "all", false, "include all tenants (superadmins)")
+	flags.BoolVar(&savings, "savings", false, "show what was saved by putting idle clusters to sleep")
 	c.ServerFlags(flags)
 	return cmd
+}
+
+func printSavings(c *cli.Context, s idle.Savings) error {
+	if c.JSON() {
+		return c.PrintJSON(s)
+	}
+	if len(s.Lines) == 0 {
+		fmt.Fprintln(c.Stdout, "No cluster slept because it was idle in this period.")
+		return nil
+	}
+	t := cli.NewTable("CLUSTER", "ASLEEP", "UNTIL", "HOURS>", "SAVED>")
+	for _, l := range s.Lines {
+		until := "now"
+		if !l.Until.IsZero() {
+			until = cli.Time(l.Until)
+		}
+		t.Add(l.Name, cli.Time(l.From), until, fmt.Sprintf("%.2f", l.Hours), humanize.Money(l.Saved, s.Currency))
+	}
+	t.Add("total", "", "", fmt.Sprintf("%.2f", s.Hours), humanize.Money(s.Saved, s.Currency))
+	return t.Show(c)
 }
 
 func printUsage(c *cli.Context, u usage.Usage) error {

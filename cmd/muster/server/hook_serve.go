@@ -72,6 +72,12 @@ func (s *Server) callbacks(name string) *webhook.Deliverer {
 	return d
 }
 
+// asker asks tenants' webhooks about requests.
+func (s *Server) asker() *webhook.Asker {
+	return webhook.NewAsker(webhook.AskerConfig{Store: s.Store, Log: s.Log, Now: time.Now,
+		Sender: webhook.NewSender(webhook.SenderConfig{Guard: s.guard(), Proxy: s.Hooks.Proxy, Version: cli.VersionName()})})
+}
+
 // deliverer sends notifications to tenants' webhooks.
 func (s *Server) deliverer(name string) *webhook.Deliverer {
 	return &webhook.Deliverer{Name: name, Store: s.Store, Portal: func() webhook.Portal { return webhook.Portal{Base: cmp.Or(s.SignIn.URL, s.URL), Path: address.Of} }, Log: s.Log, Now: time.Now, Meter: s.metrics,

@@ -166,7 +166,8 @@ func TestSignInFileInDocs(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "bad.yaml"), []byte("directories:"+strings.Replace(text, spoil[0], spoil[1], 1)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := readSignIn(filepath.Join(dir, "bad.yaml"), func(string) (string, bool) { return "x", true }); app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), words) {
+		if _, _, err := readSignIn(filepath.Join(dir, "bad.yaml"), func(string) (string, bool) { return "x", true }); app.CodeOf(err) != app.EInvalid ||
+			!strings.Contains(err.Error(), words) {
 			t.Errorf("%s: %v", words, err)
 		}
 	}

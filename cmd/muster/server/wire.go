@@ -169,8 +169,9 @@ func (s *Server) open(ctx context.Context) error {
 	s.Services = wiring.UseCases(all.Config{Store: s.Store, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, Currency: c.Currency,
 		SharesHost: s.sharesHost, Now: wallClock,
 		Budgets: calls, Calls: calls, Facts: s.facts, Provisioned: true, HookGuard: s.guard(),
-		Accounts:   AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere},
-		LeaseGrace: c.Upkeep.LeaseGrace, Blobs: blobs, ResourceLimits: c.Resources.limits(), Meter: s.metrics, Expose: s.metrics.Expose})
+		RequestHooks: s.asker(),
+		Accounts:     AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere},
+		LeaseGrace:   c.Upkeep.LeaseGrace, Blobs: blobs, ResourceLimits: c.Resources.limits(), Meter: s.metrics, Expose: s.metrics.Expose})
 	if _, err := s.Services.Catalog.RecordCatalog(ctx, s.id); err != nil {
 		return err
 	}
@@ -252,7 +253,8 @@ func (s *Server) listen(ctx context.Context) (err error) {
 	s.slack = s.Slack.open(faces.Slack(s.Services), at, s.id, s.Log)
 	s.Portal = wiring.Portal(s.Services, portal.Config{Chat: installer(s.slack), Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(),
 		CAFingerprint:   s.Fingerprint,
-		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, Directories: directories, APIRate: s.APIRate,
+		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure ||
+			strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, Directories: directories, APIRate: s.APIRate,
 		Meter: s.metrics, Tracer: s.tracer})
 	mux := http.NewServeMux()
 	s.probe = &Probe{Database: s.Store.Ping, Queue: s.queue.Ping}
@@ -334,7 +336,7 @@ func (s *Server) lead(ctx context.Context) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		(&queue.Dispatcher{Ledger: s.Store, Queue: s.queue, Expire: s.Services.Upkeep.Expire, Undo: s.Services.Operation.RollBacks.UndoFailed, Log: s.Log,
+		(&queue.Dispatcher{Ledger: s.Store, Queue: s.queue, Expire: s.Services.Upkeep.Expire, Undo: s.Services.Place.Undo, Log: s.Log,
 			Now: wallClock, Meter: s.metrics}).Run(ctx)
 	})
 	wg.Go(func() {

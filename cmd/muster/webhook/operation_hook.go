@@ -21,10 +21,10 @@ type operationHookFlags struct {
 }
 
 func (f *operationHookFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.when, "when", "", "make it an operation hook that runs at this `point`: before, after, failure, or template (if a template names it)")
+	flags.StringVar(&f.when, "when", "", "make it an operation hook that runs at this `point`: request (asked about each request before it's accepted), before, after, failure, or template (if a template names it)")
 	flags.StringSliceVar(&f.operations, "operation", nil, "operation hooks: `kind` of operation, such as create, or all; may be repeated")
-	flags.DurationVar(&f.timeout, "timeout", 0, "operation hooks: time limit for a response or for one run of the script; 0 is the default (5m for responses)")
-	flags.StringVar(&f.onTimeout, "on-timeout", "", "operation hooks before an operation: `choice` of veto or continue if there's no response in time")
+	flags.DurationVar(&f.timeout, "timeout", 0, "operation hooks: time limit for a response or for one run of the script; 0 is the default (5m for responses, 3s for requests)")
+	flags.StringVar(&f.onTimeout, "on-timeout", "", "hooks for requests and before an operation: `choice` of veto or continue if there's no response in time")
 	flags.StringVar(&f.runFile, "run-file", "", "operation hooks: `file` with a script to run on nodes instead of calling a URL, or - for stdin")
 	flags.StringSliceVar(&f.services, "service", nil, "operation hooks with a script: run it on nodes with this `service`, or all; may be repeated")
 }
@@ -84,6 +84,9 @@ func operationHookText(h webhook.Endpoint) string {
 	if h.When == template.HookTemplate {
 		return "by templates"
 	}
+	if h.When == template.HookRequest && len(h.Operations) == 0 {
+		return "asked about requests"
+	}
 	if len(h.Operations) == 0 && h.When == template.HookFailure {
 		return "when any operation fails"
 	}
@@ -93,6 +96,9 @@ func operationHookText(h webhook.Endpoint) string {
 	var kinds []string
 	for _, k := range h.Operations {
 		kinds = append(kinds, k.Text())
+	}
+	if h.When == template.HookRequest {
+		return "asked about requests: " + strings.Join(kinds, ", ")
 	}
 	if h.When == template.HookFailure {
 		return "when an operation fails: " + strings.Join(kinds, ", ")

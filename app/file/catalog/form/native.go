@@ -29,7 +29,7 @@ type ProviderDoc struct {
 	Rate        Rate              `yaml:"rate" doc:"Maximum API call rate for the account across all of Muster, such as 10/s, 600/m or 5000/h. Default: the provider type's usual rate."`
 	Currency    string            `yaml:"currency" doc:"Currency of this account's prices (ISO 4217), such as EUR. Default: the installation's."`
 	Exchange    float64           `yaml:"exchange_rate" least:"0" doc:"Value of one unit of the currency in the installation's, such as 1.08. Required if the currencies differ."`
-	VolumeCost  float64           `yaml:"volume_cost_per_gb_month" least:"0" doc:"Price of one GB of a volume per month, in the provider's currency. Default: unknown."`
+	VolumeCost  float64           `yaml:"volume_cost_per_gb_month" least:"0" doc:"Price of a GB of a volume per month. Default: unknown."`
 	Provisioner map[string]string `yaml:"provisioner" doc:"Tags that a provisioner must have to run this provider's steps, such as region: eu. Default: any provisioner."`
 	Settings    map[string]any    `yaml:"settings" hide:"" doc:"Settings of the provider type. Use ${env:NAME} in text for an environment variable of the server, to keep secrets out of files."`
 }
@@ -160,6 +160,7 @@ type templateDoc struct {
 
 	Batches *batchesDoc      `yaml:"batches" doc:"Manual approval between batches of changed nodes. Default: only if the change asks for it."`
 	Health  *healthPolicyDoc `yaml:"health" doc:"Interval of health checks, and repair of unhealthy nodes. Default: no health checks."`
+	Idle    *idleDoc         `yaml:"idle" doc:"When clusters are idle, and what happens then. Default: the tenant's setting."`
 
 	Firewall *firewallDoc `yaml:"firewall" doc:"Ports to open besides SSH. The provider creates a firewall with each cluster and deletes it with the cluster. Default: the account's own rules."`
 
@@ -167,7 +168,12 @@ type templateDoc struct {
 
 	FallbackHardware map[string][]string `yaml:"fallback_hardware" doc:"Fallback hardware, in order, for hardware that the provider has in no zone. Previews show the highest price, which policies check."`
 
+	Places     []placeDoc `yaml:"places" doc:"Places where clusters can be created. Requests try them one after the other if a provider has no capacity. Default: one place, anywhere."`
+	PlaceOrder string     `yaml:"place_order" doc:"Which place is tried first: cheapest, fastest or listed. Default: cheapest."`
+
 	PartialResults *partialResultsDoc `yaml:"partial_results" doc:"Accept a partial result if creation or a resize gets only some of its machines, unless the request says otherwise. Default: the operation fails."`
+
+	KeepFailed keepTime `yaml:"keep_failed" doc:"How long to keep failed machines for inspection instead of deleting them, 15m to 72h, unless the request says otherwise. Default, or off: they're deleted."`
 }
 
 type defaultsDoc struct {
@@ -309,9 +315,10 @@ func (t *templateDoc) template(e *Entry) *template.Template {
 		Lease: template.Lease{
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
-		Batches: t.Batches.person(),
-		Health:  t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(),
+		Batches: t.Batches.person(), KeepFailed: template.KeepTime(t.KeepFailed),
+		Health: t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(),
 		Labels: t.Labels.rules(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.State(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
+		Idle: t.Idle.policy(), Places: templatePlaces(t.Places), PlaceOrder: template.PlaceOrder(t.PlaceOrder),
 		Parameters: parameters(t.Parameters),
 	}
 	for _, s := range t.Defaults.Services {

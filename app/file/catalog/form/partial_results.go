@@ -61,8 +61,29 @@ func (onOff) schema() map[string]any {
 	return map[string]any{"enum": []any{true, false, string(switchedOn), string(switchedOff)}}
 }
 
+// keepTime is for how long failed machines are kept, or off.
+type keepTime template.KeepTime
+
+func (k *keepTime) fromNode(d *Decoder, n *yaml.Node, path string) {
+	if n.Kind == yaml.ScalarNode && n.Value != "" && (n.ShortTag() == "!!str" || n.ShortTag() == "!!bool" && n.Value == "off") &&
+		template.KeepTime(n.Value).Check() == nil {
+		*k = keepTime(n.Value)
+		return
+	}
+	d.Wrong(n, path, "a duration from 15m to 72h, such as 4h, or off", d.emptyHint(n))
+}
+
+func (keepTime) schema() map[string]any {
+	return map[string]any{"oneOf": []any{
+		map[string]any{"type": "string", "pattern": durationPattern, "minLength": 2},
+		map[string]any{"enum": []any{false, string(template.KeepOff)}},
+	}}
+}
+
 var (
 	_ noder   = (*nodeShare)(nil)
+	_ noder   = (*keepTime)(nil)
+	_ schemer = keepTime("")
 	_ noder   = (*onOff)(nil)
 	_ schemer = nodeShare("")
 	_ schemer = onOff("")

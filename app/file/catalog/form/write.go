@@ -47,7 +47,8 @@ func ImageDocOf(i *template.ImageType) *imageDoc {
 func ServiceDocOf(s *template.Service) *serviceDoc {
 	d := &serviceDoc{
 		AboutDoc: AboutDocOf(KindService, s.About), Provides: s.Provides, Conflicts: s.Conflicts,
-		Install: dependenciesDoc(s.Install), Runtime: dependenciesDoc(s.Runtime), Needs: resourcesDoc(s.Needs), Links: linkDocs(s.Links), Reads: s.Reads, Volumes: volumeDocs(s.Volumes),
+		Install: dependenciesDoc(s.Install), Runtime: dependenciesDoc(s.Runtime), Needs: resourcesDoc(s.Needs), Links: linkDocs(s.Links), Reads: s.Reads,
+		Volumes: volumeDocs(s.Volumes),
 	}
 	if h := s.Health; h != nil {
 		d.Health = &healthDoc{Command: h.Command, TCP: port(h.TCP), Timeout: duration(h.Timeout), Wait: duration(h.Wait), Failures: h.Failures}
@@ -132,6 +133,7 @@ func TemplateDocOf(t *template.Template) *templateDoc {
 	if h := t.Health; h != nil {
 		d.Health = &healthPolicyDoc{Interval: duration(h.Interval), Repair: repairWord(h.Repair), After: h.After, Brake: share(h.Brake)}
 	}
+	d.Idle = idleDocOf(t.Idle)
 	if f := t.Firewall; f != nil {
 		d.Firewall = FirewallDocOf(f)
 	}
@@ -139,6 +141,8 @@ func TemplateDocOf(t *template.Template) *templateDoc {
 		d.Labels = &labelsDoc{Defaults: l.Defaults, Required: l.Required}
 	}
 	d.FallbackHardware = t.FallbackHardware
+	d.KeepFailed = keepTime(t.KeepFailed)
+	d.Places, d.PlaceOrder = templatePlaceDocs(t.Places), string(t.PlaceOrder)
 	if s := t.PartialResults; s != nil {
 		d.PartialResults = &partialResultsDoc{MinAvailable: nodeShare(s.MinAvailable)}
 		if s.NoBackfill {

@@ -5,6 +5,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/ownership"
 	"muster/app/store/storetest/kit"
 )
 
@@ -15,12 +16,12 @@ func (t *storeTest) renames() {
 	at := t.Clock.Now()
 	who := app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleUser, Via: app.ViaAPI}
 	rename := func(cluster, name string) error {
-		return t.Store.RenameCluster(t.Ctx, appcluster.Rename{Tenant: kit.Tenant, Cluster: cluster, Name: name, Who: who, Now: at})
+		return t.Store.RenameCluster(t.Ctx, ownership.Rename{Tenant: kit.Tenant, Cluster: cluster, Name: name, Who: who, Now: at})
 	}
 	t.Code(rename("web-1", "db"), app.EConflict)
 	t.Code(rename("web-1", "db-1"), app.EConflict)
 	t.Code(rename("nothing-1", "x"), app.ENotFound)
-	t.Code(t.Store.RenameCluster(t.Ctx, appcluster.Rename{Tenant: "t2", Cluster: "web-1", Name: "x", Who: who, Now: at}), app.ENotFound)
+	t.Code(t.Store.RenameCluster(t.Ctx, ownership.Rename{Tenant: "t2", Cluster: "web-1", Name: "x", Who: who, Now: at}), app.ENotFound)
 	_, err := t.Store.SaveRequest(t.Ctx, appcluster.NewRequest{Who: who, Kept: &appcluster.RequestPayload{}, Request: appcluster.Request{Tenant: kit.Tenant, Kind: app.OperationCreate,
 		Requester: "eve", Owner: "eve", Status: appcluster.RequestWaiting, Spec: appcluster.CreateRequest{Name: "asked"}, RequestedAt: at, ExpiresAt: at.Add(time.Hour)}})
 	t.Must(err)

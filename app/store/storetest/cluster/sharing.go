@@ -11,6 +11,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/identity"
+	"muster/app/ownership"
 	"muster/app/store/storetest/kit"
 	"muster/app/template"
 )
@@ -189,7 +190,7 @@ func (t *storeTest) sharing() {
 	// A group that owns a cluster stays; what was shared with one that is deleted ends.
 	_, err = share(add(toOps))
 	t.Must(err)
-	t.Must(t.Store.TransferCluster(t.Ctx, cluster.Transfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "ops", Who: boss,
+	t.Must(t.Store.TransferCluster(t.Ctx, ownership.Transfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "ops", Who: boss,
 		Now: t.Clock.Now()}))
 	// A group that owns clusters is notified of what their owner is; of requests only those are whom they wait for.
 	for i, kind := range append(slices.Clone(app.OwnerNoticeKinds), app.NoticeApproval) {
@@ -202,9 +203,9 @@ func (t *storeTest) sharing() {
 		}
 	}
 	t.Code(t.Store.DeleteGroup(t.Ctx, boss, "ops", t.Clock.Now()), app.EConflict)
-	t.Code(t.Store.TransferCluster(t.Ctx, cluster.Transfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "nemo",
+	t.Code(t.Store.TransferCluster(t.Ctx, ownership.Transfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "nemo",
 		Who: boss, Now: t.Clock.Now()}), app.EInvalid)
-	t.Must(t.Store.TransferCluster(t.Ctx, cluster.Transfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "bob", Who: boss, Now: t.Clock.Now()}))
+	t.Must(t.Store.TransferCluster(t.Ctx, ownership.Transfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "bob", Who: boss, Now: t.Clock.Now()}))
 	t.Must(t.Store.DeleteGroup(t.Ctx, boss, "ops", t.Clock.Now()))
 	t.Must(t.Store.DeleteUser(t.Ctx, boss, "bob", "ada", t.Clock.Now()))
 	if left, err := t.Store.ClusterSharing(t.Ctx, kit.Tenant, "web-1"); err != nil || len(left.Shares) != 0 {

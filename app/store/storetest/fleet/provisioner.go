@@ -151,7 +151,8 @@ func (t *storeTest) load() {
 	}
 	steps, err := t.Store.ProvisionerSteps(t.Ctx, "p1", 10)
 	t.Must(err)
-	if len(steps) != 1 || steps[0].Worker != name || steps[0].Tenant != kit.Tenant || steps[0].Cluster == "" || steps[0].Operation == 0 || steps[0].Action != app.ActionCreate || !steps[0].StartedAt.Equal(t.Clock.Now()) {
+	if len(steps) != 1 || steps[0].Worker != name || steps[0].Tenant != kit.Tenant || steps[0].Cluster == "" || steps[0].Operation == 0 ||
+		steps[0].Action != app.ActionCreate || !steps[0].StartedAt.Equal(t.Clock.Now()) {
 		t.Errorf("%+v", steps)
 	}
 	if steps, err = t.Store.ProvisionerSteps(t.Ctx, "p", 10); err != nil || steps == nil || len(steps) != 0 {

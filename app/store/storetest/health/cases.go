@@ -12,5 +12,7 @@ var Cases = kit.Cases(newTest, []struct {
 	Try  func(*storeTest)
 }{
 	{"rounds of health checks are due in time, and held by one worker", (*storeTest).healthRounds},
+	{"idle clusters are warned of and acted on once, unless they are used", (*storeTest).idleClusters},
+	{"clusters follow the tenant's idle policy, and what sleep saves is counted", (*storeTest).idleDefault},
 	{"what rounds find is kept, and reported when it changes", (*storeTest).healthFound},
 })

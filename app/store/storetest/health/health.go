@@ -17,8 +17,14 @@ import (
 // looked is a cluster of three nodes that runs and is managed.
 func (t *storeTest) looked(name string, p *template.HealthPolicy) (id string) {
 	t.Helper()
+	return t.lookedFor(name, p, nil)
+}
+
+// lookedFor is looked with an idle policy.
+func (t *storeTest) lookedFor(name string, p *template.HealthPolicy, idle *template.IdlePolicy) (id string) {
+	t.Helper()
 	n := apptest.NewCluster(kit.Tenant, name, 3, t.Clock.Now(), apptest.Chain(3))
-	n.Definition.Health = p
+	n.Definition.Health, n.Definition.Idle = p, idle
 	op, err := t.Store.CreateCluster(t.Ctx, n)
 	t.Must(err)
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {

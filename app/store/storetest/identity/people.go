@@ -176,10 +176,10 @@ func (t *storeTest) lastAdmins() {
 	}
 	t.reason(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, root, "root", identity.UserChange{Role: &admin})), app.EConflict, "last_admin")
 	// A disabled admin is no one to rely on.
-	t.user(a, boss, "idle", app.RoleAdmin)
-	t.Must(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, boss, "idle", identity.UserChange{Disabled: &yes})))
+	t.user(a, boss, "quiet", app.RoleAdmin)
+	t.Must(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, boss, "quiet", identity.UserChange{Disabled: &yes})))
 	t.reason(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, boss, "boss", identity.UserChange{Role: &user})), app.EConflict, "last_admin")
-	t.Must(a.Identity.Users.DeleteUser(t.Ctx, boss, "idle", ""))
+	t.Must(a.Identity.Users.DeleteUser(t.Ctx, boss, "quiet", ""))
 	// With a second one each may go, but not both.
 	for what, take := range takeAway {
 		name := "second." + what

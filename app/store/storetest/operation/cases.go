@@ -24,6 +24,11 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a lease ends although a deletion had failed and the next was cancelled", (*storeTest).leaseAfterCalledOff},
 	{"one node's failed steps are resumed while others run", (*storeTest).retryNode},
 	{"one node's failed steps are resumed after the operation failed", (*storeTest).retryNodeOfFailed},
+	{"a place without capacity is left once, and the next one entered once", (*storeTest).places},
+	{"what was chosen for failures holds once no other place is tried", (*storeTest).placesEnd},
 	{"a rollback that leaves nothing ends the cluster", (*storeTest).rollBack},
 	{"a rollback of what was cancelled early ends the cluster", (*storeTest).rollBackOfCancelled},
+	{"a failed machine is kept instead of deleted", (*storeTest).keep},
+	{"kept machines end with their cluster", (*storeTest).keptEndsWithCluster},
+	{"a tenant keeps a bounded number of machines", (*storeTest).keptBound},
 })

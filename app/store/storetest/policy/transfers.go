@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"muster/app"
-	appcluster "muster/app/cluster"
 	"muster/app/identity"
+	"muster/app/ownership"
 	"muster/app/policy"
 	"muster/app/store/storetest/kit"
 )
@@ -26,7 +26,7 @@ func (t *moneyTest) transfers() {
 	_, err = t.ask(t.Store, "web", "ada", 4, "web")
 	t.Must(err)
 	give := func(from, to string) error {
-		return t.Store.TransferCluster(t.Ctx, appcluster.Transfer{Tenant: kit.Tenant, Cluster: "web-1", From: from, To: to, Who: kit.Boss, Now: at})
+		return t.Store.TransferCluster(t.Ctx, ownership.Transfer{Tenant: kit.Tenant, Cluster: "web-1", From: from, To: to, Who: kit.Boss, Now: at})
 	}
 	t.Code(give("ada", "stranger"), app.EInvalid)
 	t.Code(give("ada", "out"), app.EConflict)

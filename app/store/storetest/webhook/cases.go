@@ -16,6 +16,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a hook that fails is stopped", (*storeTest).hookStops},
 	{"deliveries are forgotten in time", (*storeTest).hookMemory},
 	{"operations wait for the hooks before them", (*storeTest).hookHolds},
+	{"hooks that are asked about requests", (*storeTest).requestHooks},
 	{"what a hook vetoes does not happen", (*storeTest).hookVetoes},
 	{"a hook without an answer holds up nothing forever", (*storeTest).hookSilence},
 	{"hooks cannot keep machines", (*storeTest).hookDeletes},

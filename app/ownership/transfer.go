@@ -1,4 +1,4 @@
-package cluster
+package ownership
 
 import (
 	"context"
@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/identity"
 )
 
-// OwnershipStore is what Ownership needs of the database.
-type OwnershipStore interface {
+// Store is what Service needs of the database.
+type Store interface {
 	// RenameCluster returns a live cluster another name. EConflict where another live cluster of the tenant has it as name or id, or
 	// an open request asks for it.
 	RenameCluster(ctx context.Context, r Rename) error
@@ -21,21 +22,21 @@ type OwnershipStore interface {
 	TransferCluster(ctx context.Context, t Transfer) error
 }
 
-// OwnershipConfig is what Ownership is created from.
-type OwnershipConfig struct {
-	Store    OwnershipStore
+// Config is what Service is created from.
+type Config struct {
+	Store    Store
 	Now      func() time.Time
-	Clusters *Finder
-	Views    *Views
+	Clusters *cluster.Finder
+	Views    *cluster.Views
 }
 
-// Ownership renames clusters and transfers them to other owners.
-type Ownership struct {
-	OwnershipConfig
+// Service renames clusters and transfers them to other owners.
+type Service struct {
+	Config
 }
 
-// NewOwnership returns Ownership on top of their needs.
-func NewOwnership(c OwnershipConfig) *Ownership { return &Ownership{OwnershipConfig: c} }
+// New returns Service on top of their needs.
+func New(c Config) *Service { return &Service{Config: c} }
 
 // Transfer returns a cluster to another owner, as the store takes it.
 type Transfer struct {
@@ -56,29 +57,30 @@ type Transfer struct {
 // with quotas and notices, until a member transfers it to another person.
 //
 // Anyone who has the cluster's SSH key keeps it, and configuration that names the owner does so until it is written again.
-func (a *Ownership) TransferCluster(ctx context.Context, actor app.Actor, cluster, to string) (View, error) {
-	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "TransferCluster", cluster)
+func (a *Service) TransferCluster(ctx context.Context, actor app.Actor, id, to string) (cluster.View, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "TransferCluster", id)
 	if err != nil {
-		return View{}, err
+		return cluster.View{}, err
 	}
 	if err := actor.MayChange("TransferCluster", c); err != nil {
-		return View{}, err
+		return cluster.View{}, err
 	}
 	if to = strings.TrimSpace(to); to == "" {
-		return View{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "A new owner is required.", Hint: "Name a user of your tenant, or a group such as group:ops."}
+		return cluster.View{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "A new owner is required.",
+			Hint: "Name a user of your tenant, or a group such as group:ops."}
 	}
 	if c.Status == app.ClusterDeleted {
-		return View{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
+		return cluster.View{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
 	t := Transfer{Tenant: c.Tenant, Cluster: c.ID, From: c.Owner, To: to, Who: actor, Now: a.Now()}
-	if strings.HasPrefix(to, groupPrefix) {
-		if t.To, t.Group = c.Owner, ShareWith(to).Group; t.Group == "" {
-			return View{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "The group name is required.", Hint: "For example: group:ops."}
+	if strings.HasPrefix(to, "group:") {
+		if t.To, t.Group = c.Owner, cluster.ShareWith(to).Group; t.Group == "" {
+			return cluster.View{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "The group name is required.", Hint: "For example: group:ops."}
 		}
 	}
 	if t.To != c.Owner || t.Group != c.OwnerGroup {
 		if err := a.Store.TransferCluster(ctx, t); err != nil {
-			return View{}, err
+			return cluster.View{}, err
 		}
 	}
 	after, err := a.Clusters.FindCluster(ctx, actor, c.ID)
@@ -87,15 +89,16 @@ func (a *Ownership) TransferCluster(ctx context.Context, actor app.Actor, cluste
 		after.Access = app.AccessNone
 	}
 	if err != nil {
-		return View{}, err
+		return cluster.View{}, err
 	}
-	return a.Views.clusterView(ctx, actor, after)
+	return a.Views.ViewOfCluster(ctx, actor, after)
 }
 
 // Accepts reports whether a user can be given a cluster.
 func (t Transfer) Accepts(heir identity.User) error {
 	refuse := func(why string) error {
-		return &app.Error{Code: app.EConflict, Reason: "cannot_own", Field: "to", Message: fmt.Sprintf("%s can't own clusters: %s.", t.To, why), Hint: "Choose someone else."}
+		return &app.Error{Code: app.EConflict, Reason: "cannot_own", Field: "to", Message: fmt.Sprintf("%s can't own clusters: %s.", t.To, why),
+			Hint: "Choose someone else."}
 	}
 	switch {
 	case heir.Disabled():
@@ -119,7 +122,8 @@ func (t Transfer) Notices(c app.Cluster) (list []app.Notice) {
 		if user == t.Who.Name() {
 			return
 		}
-		list = append(list, app.Notice{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{user}, Title: title, Text: text, About: app.ClusterSubject(c.ID)})
+		list = append(list, app.Notice{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{user}, Title: title, Text: text,
+			About: app.ClusterSubject(c.ID)})
 	}
 	tell(t.To, fmt.Sprintf("%s transferred cluster %s to you.", t.Who.Name(), c.Name),
 		fmt.Sprintf("%s owned the cluster before. It now counts toward your quotas. People who already have its SSH key keep access.", t.From))

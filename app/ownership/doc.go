@@ -1,0 +1,2 @@
+// Package ownership renames clusters and transfers them to other owners.
+package ownership

@@ -1,0 +1,540 @@
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/app/cluster"
+	"muster/app/family"
+	"muster/app/humanize"
+	"muster/app/identity"
+	"muster/app/layout"
+	"muster/app/operation"
+	"muster/app/policy"
+	"muster/app/template"
+)
+
+// Store is what Service needs of the database.
+type Store interface {
+	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
+	CreateCluster(ctx context.Context, n cluster.NewCluster) (app.Operation, error)
+	// EndPlaces writes that nothing more is tried. EConflict, reason ReasonTaken, where another server was faster, as for LeavePlace.
+	EndPlaces(ctx context.Context, m Move) error
+	// LeavePlace begins the rollback of the attempt that failed, and writes that the place is being left, in one transaction.
+	LeavePlace(ctx context.Context, n cluster.NewOperation, m Move) error
+	// MarkPlace writes what came of a candidate that was not tried.
+	MarkPlace(ctx context.Context, m Move) error
+	// PlacesOf returns the places of the request that a cluster was created for, by the cluster of any attempt; nil for none.
+	PlacesOf(ctx context.Context, tenant, cluster string) (*layout.Places, error)
+	// PlaceRunsDue returns those, of all tenants, whose attempt has ended, or whose machines are deleted, oldest first.
+	PlaceRunsDue(ctx context.Context, limit int) ([]Run, error)
+	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+	// Stock returns what was learned since then about places of a tenant.
+	Stock(ctx context.Context, tenant string, since time.Time) (map[layout.Place]layout.Stock, error)
+	User(ctx context.Context, tenant string, name string) (identity.User, error)
+}
+
+// RequestStore keeps requests.
+type RequestStore interface {
+	SaveRequest(ctx context.Context, n cluster.NewRequest) (cluster.Request, error)
+}
+
+// Config is what Service is created from.
+type Config struct {
+	Store     Store
+	Requested RequestStore
+	Now       func() time.Time
+	Catalogs  *catalog.Service
+	Creates   *cluster.Creates
+	Preflight *cluster.Preflight
+	Clusters  *cluster.Finder
+	Views     *cluster.Views
+	Masks     *cluster.Masks
+	Requests  *operation.Requests
+	RollBacks *operation.RollBacks
+}
+
+// creates is promoted: what is not about several places is left to it.
+type creates = cluster.Creates
+
+// Service creates clusters in one of several places.
+type Service struct {
+	*creates
+	Config
+}
+
+// New returns a Service on top of its needs.
+func New(c Config) *Service { return &Service{c.Creates, c} }
+
+// Bounds of what a preview takes.
+const (
+	stockAge  = 24 * time.Hour
+	solveTime = 20 * time.Second // for all candidates
+)
+
+// evaluated is a candidate with all that is needed to try it.
+type evaluated struct {
+	candidate layout.Candidate
+	weighed   cluster.Evaluation
+	refused   bool // by a policy
+}
+
+// candidates are what a request means, evaluated and ordered; none where it names one place only. A dry run is a preview.
+func (s *Service) candidates(ctx context.Context, actor app.Actor, r *cluster.CreateRequest, dry bool) ([]evaluated, error) {
+	if err := r.PlaceOptions.Check(); err != nil {
+		return nil, err
+	}
+	c, err := s.Catalogs.CatalogOf(ctx, actor.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.TemplateFor(actor, r.Template)
+	if err != nil {
+		return nil, err
+	}
+	if t != nil && r.Order == "" {
+		r.Order = t.PlaceOrder
+	}
+	places := expand(*r, t)
+	if len(places) == 0 {
+		return nil, nil
+	}
+	if len(places) > layout.MaxPlaces {
+		return nil, &app.Error{Code: app.EInvalid, Field: "places",
+			Message: fmt.Sprintf("These are %d places with the template's; a request can try at most %d.", len(places), layout.MaxPlaces),
+			Hint:    "Name fewer places."}
+	}
+	stock, err := s.Store.Stock(ctx, actor.Tenant, s.Now().Add(-stockAge))
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, solveTime)
+	defer cancel()
+	list := make([]evaluated, 0, len(places))
+	for _, p := range places {
+		e, err := s.evaluate(ctx, actor, *r, p, c, dry)
+		if err != nil {
+			return nil, err
+		}
+		e.candidate.Stock = stock[layout.Place{Provider: e.candidate.Provider, Zone: p.Zone, Hardware: stockHardware(e)}]
+		list = append(list, e)
+	}
+	order(list, r.Order)
+	return list, nil
+}
+
+// stockHardware is the hardware that most machines of a candidate are of.
+func stockHardware(e evaluated) string {
+	name, most := e.candidate.Hardware, 0
+	for _, g := range e.weighed.Preview.Layout.Groups {
+		if e.candidate.Hardware == "" && g.Count > most {
+			name, most = g.Hardware, g.Count
+		}
+	}
+	return name
+}
+
+// only is a request for one place.
+func only(r cluster.CreateRequest, p layout.Place) cluster.CreateRequest {
+	r.Provider, r.Zone, r.Hardware, r.PlaceOptions, r.PlanHash = p.Provider, p.Zone, p.Hardware, layout.PlaceOptions{}, ""
+	return r
+}
+
+// evaluate works out what a request comes to in one place. What keeps it from being created there is its reason, not an error.
+func (s *Service) evaluate(ctx context.Context, actor app.Actor, r cluster.CreateRequest, p layout.Place, c *template.Catalog, dry bool) (evaluated, error) {
+	e := evaluated{candidate: layout.Candidate{Place: p, State: layout.CandidateImpossible}}
+	w, err := s.Creates.EvaluateRequest(ctx, actor, only(r, p), dry)
+	if err != nil {
+		known := app.AsError(err)
+		if known.Code == app.EInternal {
+			return e, err
+		}
+		e.candidate.Reason = humanize.Upper(known.ForPeople())
+		return e, nil
+	}
+	e.weighed = w
+	k, l := &e.candidate, w.Preview.Layout
+	k.Provider, k.CostPerHour, k.MostPerHour, k.Currency = l.Provider, l.CostPerHour, l.MostPerHour, l.Currency
+	k.Duration, k.PlanHash = w.Preview.Duration, w.Preview.PlanHash
+	for _, g := range l.Groups {
+		if one := layout.PricingOf(w.Draft.Definition.Hardware[g.Hardware], c.Providers[l.Provider]); k.Pricing == "" || k.Pricing == layout.PricingOnDemand {
+			k.Pricing = one
+		}
+		if !k.Pricing.Allowed(r.Pricing) {
+			k.Reason = "Machines here are paid for as " + k.Pricing.Text() + "."
+			return e, nil
+		}
+	}
+	if w.Decision.Outcome == policy.OutcomeRefuse {
+		k.Reason, e.refused = w.Decision.Reason, true
+		return e, nil
+	}
+	for _, c := range w.Decision.Changes { // another place than was named, which is or isn't a candidate of its own
+		if c.Field == policy.FieldProvider && p.Provider != "" || c.Field == policy.FieldHardware && p.Hardware != "" {
+			k.Reason, e.refused = c.Sentence(), true
+			return e, nil
+		}
+	}
+	k.State = layout.CandidateReady
+	return e, nil
+}
+
+// Preview works out what a create would do in each place, and returns all of the first with the table of all. Nothing is accepted or written.
+func (s *Service) Preview(ctx context.Context, actor app.Actor, r cluster.CreateRequest) (cluster.Preview, error) {
+	if err := actor.Authorize("Preview"); err != nil {
+		return cluster.Preview{}, err
+	}
+	ctx = catalog.HoldCatalog(ctx)
+	list, err := s.candidates(ctx, actor, &r, true)
+	switch {
+	case err != nil:
+		return cluster.Preview{}, err
+	case len(list) == 0:
+		return s.Creates.Preview(ctx, actor, r)
+	case list[0].candidate.State != layout.CandidateReady:
+		return cluster.Preview{}, noPlace(list)
+	}
+	s.askAccounts(ctx, actor.Tenant, list)
+	p, err := s.CompletePreview(ctx, actor, list[0].weighed, nil)
+	if err != nil {
+		return p, err
+	}
+	p.PlanHash = hash(list)
+	for _, e := range list {
+		p.Places = append(p.Places, e.candidate)
+	}
+	return p, nil
+}
+
+// askAccounts adds what the accounts say, all at once: each takes half a second at most.
+func (s *Service) askAccounts(ctx context.Context, tenant string, list []evaluated) {
+	var all sync.WaitGroup
+	for i := range list {
+		e := &list[i]
+		if e.candidate.State != layout.CandidateReady {
+			continue
+		}
+		all.Go(func() {
+			l := e.weighed.Preview.Layout
+			answer, found, err := s.Preflight.AskAccount(ctx, tenant, l.Provider, e.weighed.Draft.Needs(l))
+			e.candidate.Account = accountText(answer, found, err)
+		})
+	}
+	all.Wait()
+}
+
+// accountText says what an account answered about its limits.
+func accountText(answer *cluster.AccountAnswer, found []family.Finding, err error) string {
+	if err != nil {
+		return ""
+	}
+	for _, f := range found {
+		if !f.OK && !f.Warning {
+			return f.Message
+		}
+	}
+	switch {
+	case answer == nil:
+		return ""
+	case answer.State == cluster.AccountChecked:
+		return "has room"
+	}
+	return string(answer.State)
+}
+
+// Ask is cluster.Creates.Ask for a request that may name several places.
+func (s *Service) Ask(ctx context.Context, actor app.Actor, r cluster.CreateRequest) (cluster.Answer, error) {
+	ctx = catalog.HoldCatalog(ctx)
+	answer, err := s.SubmitRequest(ctx, actor, r)
+	if err != nil || answer.Request.Cluster == "" {
+		return answer, err
+	}
+	v, err := s.Views.Cluster(ctx, actor, answer.Request.Cluster)
+	v.Changes = answer.Request.Decision.Changes
+	answer.Cluster = &v
+	return answer, err
+}
+
+// SubmitRequest is Ask for those who need no more of the cluster than its id.
+func (s *Service) SubmitRequest(ctx context.Context, actor app.Actor, r cluster.CreateRequest) (cluster.Answer, error) {
+	if err := actor.Authorize("SubmitRequest"); err != nil {
+		return cluster.Answer{}, err
+	}
+	ctx = catalog.HoldCatalog(ctx)
+	if err := r.Check(actor); err != nil {
+		return cluster.Answer{}, err
+	}
+	list, err := s.candidates(ctx, actor, &r, false)
+	switch {
+	case err != nil:
+		return cluster.Answer{}, err
+	case len(list) == 0:
+		return s.Creates.SubmitRequest(ctx, actor, r)
+	case list[0].candidate.State != layout.CandidateReady:
+		return cluster.Answer{}, noPlace(list)
+	}
+	all := hash(list)
+	if r.PlanHash != "" && r.PlanHash != all {
+		return cluster.Answer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed",
+			Message: "The plan has changed since the preview because the catalog, a price or the request changed.",
+			Hint:    "Check the new preview and submit again."}
+	}
+	return s.submit(ctx, actor, r, list, all)
+}
+
+// submit accepts a request, or lets it wait: what is approved is every place that can be tried, at the highest price.
+func (s *Service) submit(ctx context.Context, actor app.Actor, r cluster.CreateRequest, list []evaluated, all string) (cluster.Answer, error) {
+	set, first := cluster.PlaceSet{Order: r.Order}, list[0].weighed
+	if set.Order == "" {
+		set.Order = layout.OrderCheapest
+	}
+	var needs []policy.RequiredApproval
+	most := 0.0
+	for _, e := range list {
+		set.Candidates = append(set.Candidates, e.candidate)
+		if e.candidate.State != layout.CandidateReady {
+			continue
+		}
+		set.Payloads = append(set.Payloads, cluster.Keep(e.weighed))
+		first.Facts.CostPerHour, first.Facts.CPU = max(first.Facts.CostPerHour, e.weighed.Facts.CostPerHour), max(first.Facts.CPU, e.weighed.Facts.CPU)
+		most = max(most, e.candidate.Highest())
+		first.Facts.Hardware = append(slices.Clone(first.Facts.Hardware), e.weighed.Facts.Hardware...)
+		if e.weighed.Decision.Outcome != policy.OutcomeApprove {
+			continue
+		}
+		for _, n := range e.weighed.Decision.Needs {
+			if !slices.ContainsFunc(needs, func(m policy.RequiredApproval) bool { return m.Policy == n.Policy }) {
+				needs = append(needs, n)
+			}
+		}
+		if first.Decision.Outcome != policy.OutcomeApprove {
+			first.Decision = e.weighed.Decision
+		}
+	}
+	slices.Sort(first.Facts.Hardware)
+	first.Facts.Hardware = slices.Compact(first.Facts.Hardware)
+	q := s.RequestToKeep(actor, r, first)
+	q.Request.Terms.PlanHash, q.Request.Terms.Places = all, set.Candidates
+	if most > first.Preview.Layout.CostPerHour {
+		q.Request.Terms.Layout.MostPerHour = most
+	}
+	if len(needs) > 0 {
+		kept := cluster.Keep(first)
+		kept.PlanHash, kept.Places = all, &set
+		q.Open(kept, needs)
+		saved, err := s.Requested.SaveRequest(ctx, q)
+		return cluster.Answer{Request: saved, Warnings: first.Preview.Warnings}, err
+	}
+	n, err := s.DraftCluster(ctx, actor, first.Request, first.Draft, first.Preview)
+	if err != nil {
+		return cluster.Answer{}, err
+	}
+	n.TryIn(set, "", 0)
+	q.Request.Status, q.Request.EndedAt, q.Request.Cluster = cluster.RequestAccepted, q.Request.RequestedAt, n.Cluster.ID
+	n.Request = &q
+	if _, err := s.Store.CreateCluster(ctx, n); err != nil {
+		return cluster.Answer{}, err
+	}
+	return cluster.Answer{Request: q.Request, Warnings: first.Preview.Warnings}, nil
+}
+
+// Places returns the places of the request that a cluster was created for, and what was tried; nil where it named one place only.
+func (s *Service) Places(ctx context.Context, actor app.Actor, id string) (*layout.Places, error) {
+	c, err := s.Config.Clusters.AuthorizedCluster(ctx, actor, "Places", id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.Store.PlacesOf(ctx, c.Tenant, c.ID)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	m, err := s.Masks.MaskFor(ctx, actor, c)
+	if err != nil {
+		return nil, err
+	}
+	for i := range p.Candidates {
+		k := &p.Candidates[i]
+		k.Reason = m.Hide(k.Reason)
+		// A person may have brought it to its end in another way, such as by accepting fewer machines.
+		if k.Cluster == c.ID && k.State == layout.CandidateTrying && c.Status == app.ClusterActive {
+			k.State = layout.CandidateUsed
+		}
+	}
+	return p, nil
+}
+
+// Undo does what is to become by itself of operations that did not end well, of all tenants: it continues with the next place, and begins rollbacks and
+// accepts partial results as RollBacks.UndoFailed does.
+func (s *Service) Undo(ctx context.Context) (begun int, err error) {
+	moved, err := s.Continue(ctx)
+	begun, failed := s.RollBacks.UndoFailed(ctx)
+	return moved + begun, errors.Join(err, failed)
+}
+
+// Continue does what is due for requests with several places, of all tenants. It returns how many attempts it began or ended. It can be called again and
+// again, by several servers.
+func (s *Service) Continue(ctx context.Context) (moved int, err error) {
+	due, err := s.Store.PlaceRunsDue(ctx, cluster.TidyAtOnce)
+	if err != nil {
+		return 0, err
+	}
+	var errs []error
+	for _, r := range due {
+		err := s.proceed(ctx, r)
+		switch app.CodeOf(err) {
+		case "":
+			moved++
+		case app.EConflict: // a person or another server was faster; what is still due is seen again
+		default:
+			errs = append(errs, errors.Join(errors.New("places of "+r.Run), err))
+		}
+	}
+	return moved, errors.Join(errs...)
+}
+
+// proceed does the next thing for one request.
+func (s *Service) proceed(ctx context.Context, r Run) error {
+	m := Move{Run: r.Run, Tenant: r.Tenant, Cluster: r.Cluster, Operation: r.Operation, Position: r.Position, Now: s.Now(), Place: r.place(r.Position)}
+	switch {
+	case r.Deleted && r.Kind == app.OperationRollBack && r.Status == app.OperationSucceeded && r.State == layout.PlacesLeaving:
+		return s.next(ctx, r, m)
+	case r.Deleted:
+		m.State, m.Message = layout.PlacesEnded, "The cluster was deleted."
+		if r.State == layout.PlacesTrying {
+			m.Candidate, m.Reason = layout.CandidateFailed, m.Message
+		}
+		return s.Store.EndPlaces(ctx, m)
+	case r.Status == app.OperationSucceeded:
+		m.State, m.Candidate = layout.PlacesDone, layout.CandidateUsed
+		return s.Store.EndPlaces(ctx, m)
+	case r.Status == app.OperationCancelled:
+		m.State, m.Message, m.Choice = layout.PlacesEnded, "The creation was cancelled.", r.Choice
+		m.Candidate, m.Reason = layout.CandidateFailed, m.Message
+		return s.Store.EndPlaces(ctx, m)
+	}
+	steps, err := s.Store.Steps(ctx, r.Tenant, r.Operation)
+	if err != nil {
+		return err
+	}
+	c, err := s.Store.Cluster(ctx, r.Tenant, r.Cluster)
+	if err != nil {
+		return err
+	}
+	step, full := outOfCapacity(steps)
+	m.Reason = step.Error
+	switch {
+	case !full:
+		m.State, m.Candidate, m.Choice = layout.PlacesEnded, layout.CandidateFailed, r.Choice
+		m.Message = "The creation failed for another reason than capacity, so no other place is tried."
+		m.Reason = m.Message
+		return s.Store.EndPlaces(ctx, m)
+	case r.Position+1 >= len(r.Payloads):
+		m.State, m.Candidate, m.Message = layout.PlacesEnded, layout.CandidateFull, "No place is left to try."
+		return s.end(ctx, r, m, c.Owner)
+	}
+	return s.leave(ctx, r, m, c)
+}
+
+// leave begins to delete what was created in a place that is full.
+func (s *Service) leave(ctx context.Context, r Run, m Move, c app.Cluster) error {
+	o := app.Operation{ID: r.Operation, Tenant: r.Tenant, Cluster: r.Cluster, Kind: app.OperationCreate, Status: r.Status}
+	n, err := s.RollBacks.Undo(ctx, c, o, app.Retrier, template.KeepOff) // nothing may be left there
+	if err != nil {
+		return err
+	}
+	m.Candidate, m.Act = layout.CandidateFull, "place.leave"
+	what := layout.Candidate{Place: m.Place, State: m.Candidate, At: m.Now}.Tried()
+	m.Event = &app.Event{At: m.Now, Tenant: r.Tenant, Cluster: r.Cluster, Operation: r.Operation, Kind: app.EventCluster, Status: string(c.Status),
+		Message: "Tried " + what + ". What was created there is deleted first. Next: " + r.place(r.Position+1).Text() + "."}
+	m.Notice = r.notice(m.Now, r.Cluster, c.Owner, "Cluster "+r.Name+" continues in the next place.", "Tried "+what+". Next: "+r.place(r.Position+1).Text()+".")
+	return s.Store.LeavePlace(ctx, n, m)
+}
+
+// next begins an attempt in the next place that accepts one.
+func (s *Service) next(ctx context.Context, r Run, m Move) error {
+	left, err := s.Store.Cluster(ctx, r.Tenant, r.Cluster)
+	if err != nil {
+		return err
+	}
+	owner, err := s.Store.User(ctx, r.Tenant, left.Owner)
+	if app.CodeOf(err) == app.ENotFound || err == nil && owner.Disabled() {
+		m.State, m.Message = layout.PlacesEnded, "The account of the owner, "+left.Owner+", was disabled or deleted."
+		return s.Store.EndPlaces(ctx, m)
+	}
+	if err != nil {
+		return err
+	}
+	shown, err := s.Store.PlacesOf(ctx, r.Tenant, r.Cluster)
+	if err != nil {
+		return err
+	}
+	for i := r.Position + 1; i < len(r.Payloads); i++ {
+		err := s.attempt(ctx, r, owner.Actor(), left, shown, i)
+		e := app.AsError(err)
+		switch {
+		case err == nil:
+			return nil
+		case e.Reason == ReasonTaken:
+			return err
+		case e.Code == app.EInternal, e.Code == app.ETransient, ctx.Err() != nil:
+			return err // tried again
+		}
+		k := m
+		k.Position, k.Place, k.Candidate, k.Reason, k.Act = i, r.place(i), layout.CandidateRefused, e.ForPeople(), "place.refuse"
+		if err := s.Store.MarkPlace(ctx, k); err != nil {
+			return err
+		}
+	}
+	m.State, m.Message = layout.PlacesEnded, "No place is left to try."
+	return s.end(ctx, r, m, left.Owner)
+}
+
+// attempt creates the cluster in one place, just as it was shown.
+func (s *Service) attempt(ctx context.Context, r Run, owner app.Actor, left app.Cluster, shown *layout.Places, i int) error {
+	n, err := s.Requests.FromPayload(ctx, owner, r.Payloads[i])
+	if err != nil {
+		return err
+	}
+	n.Cluster.Name = left.Name // also where it was derived from the id of the first attempt
+	n.Cluster.Visibility, n.Cluster.OwnerGroup = left.Visibility, left.OwnerGroup
+	set := cluster.PlaceSet{Order: r.Order, Payloads: r.Payloads}
+	if shown != nil {
+		set.Candidates = shown.Candidates
+	}
+	n.TryIn(set, r.Run, i)
+	if i+1 == len(r.Payloads) {
+		n.Operation.Operation.OnFailure = r.Choice
+	}
+	_, err = s.Store.CreateCluster(ctx, n)
+	return err
+}
+
+// end writes that no place is left, and notifies the owner of all that was tried.
+func (s *Service) end(ctx context.Context, r Run, m Move, owner string) error {
+	shown, err := s.Store.PlacesOf(ctx, r.Tenant, r.Cluster)
+	if err != nil {
+		return err
+	}
+	var tried []string
+	for i := range r.Payloads {
+		if shown == nil || i >= len(shown.Candidates) {
+			break
+		}
+		k := shown.Candidates[i]
+		if i == m.Position && m.Candidate != "" {
+			k.State, k.At = m.Candidate, m.Now
+		}
+		if words := k.Tried(); words != "" {
+			tried = append(tried, words)
+		}
+	}
+	m.Notice = r.notice(m.Now, r.Cluster, owner, "Cluster "+r.Name+" couldn't be created in any of "+humanize.Count(len(r.Payloads), "place")+".",
+		"Tried "+humanize.And(tried)+".")
+	return s.Store.EndPlaces(ctx, m)
+}
