@@ -122,7 +122,7 @@ var rooms = []room{
 	{"app/store/build", []string{"nouns", "domains", "app/store/db", "app/store/identity", "app/store/cluster"},
 		"builds are for clusters, and who may read one may read its builds"},
 	{"app/store/ledger", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/policy", "app/store/cluster",
-		"app/store/receipt", "app/store/idle", "app/store/health", "app/store/build", "app/store/window"},
+		"app/store/receipt", "app/store/idle", "app/store/health", "app/store/build", "app/store/volume", "app/store/window"},
 		"a transaction that moves steps writes what follows for clusters, quotas, builds and health"},
 	{"app/store/place", []string{"nouns", "domains", "app/store/db"}, "places are noted by those who create clusters and machines"},
 	{"app/store/operation", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/identity", "app/store/catalog",

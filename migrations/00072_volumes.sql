@@ -37,9 +37,12 @@ CREATE INDEX volumes_of_kept_cluster ON volumes (kept_cluster) WHERE kept_cluste
 CREATE INDEX volumes_of_provider ON volumes (provider) WHERE deleted_at = 0;
 CREATE INDEX volumes_to_delete ON volumes (id) WHERE state = 'deleting';
 CREATE INDEX volumes_expiring ON volumes (expires_at) WHERE state = 'kept' AND expires_at > 0;
+-- How much of a cluster's cost is for volumes that aren't created yet. Those that are have reservations of their own.
+ALTER TABLE reservations ADD COLUMN volume_cost DOUBLE PRECISION NOT NULL DEFAULT 0;
 ALTER TABLE orphans ADD COLUMN resource TEXT NOT NULL DEFAULT 'machine';
 
 -- +goose Down
 DELETE FROM orphans WHERE resource <> 'machine';
 ALTER TABLE orphans DROP COLUMN resource;
+ALTER TABLE reservations DROP COLUMN volume_cost;
 DROP TABLE volumes;

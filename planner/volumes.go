@@ -23,6 +23,20 @@ func (s *services) attach(g *graph, n int) int {
 	return g.act(n, "", app.ActionAttach)
 }
 
+// detachRemoved plans that the volumes of services that are removed from a node leave it, once these are removed.
+func (w *wave) detachRemoved(n int) {
+	node := w.nodes[n]
+	if node.Change != "" || node.Lost || !w.needsVolumes(node.Removed) {
+		return
+	}
+	detach := w.act(n, "", app.ActionDetach)
+	for i, s := range w.steps[w.from:detach] {
+		if s.Node == node.Name && slices.Contains(node.Removed, s.Service) {
+			w.need(detach, w.from+i)
+		}
+	}
+}
+
 // delete plans that a machine is given back behind some steps, once its volumes are unmounted. Nothing can be unmounted on a machine that is
 // lost: the provider takes its volumes off when it's deleted, for which the delete step waits.
 func (w *wave) delete(n int, behind ...int) int {

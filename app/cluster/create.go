@@ -308,8 +308,9 @@ func (r CreateRequest) with(f, asked policy.Fields) CreateRequest {
 func (a *Creates) facts(actor app.Actor, r CreateRequest, d Draft, p Preview) policy.Input {
 	f := policy.Input{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
-		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour), Lease: p.Lease,
-		Provider: p.Layout.Provider, CPU: d.mostCPU(p.Layout), Labels: r.Labels, Now: a.Now(),
+		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), Lease: p.Lease,
+		CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour) + volume.NewCost(p.Volumes),
+		Provider:    p.Layout.Provider, CPU: d.mostCPU(p.Layout), Labels: r.Labels, Now: a.Now(),
 	}
 	for s := range d.Definition.Services {
 		f.Services = append(f.Services, s)
@@ -333,7 +334,8 @@ func (a *Creates) RequestToKeep(actor app.Actor, r CreateRequest, w Evaluation) 
 }
 
 func TermsOf(d Draft, p Preview) Terms {
-	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.cpu(p.Layout)}
+	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.cpu(p.Layout),
+		VolumeCost: volume.NewCost(p.Volumes)}
 }
 
 func Keep(w Evaluation) RequestPayload {
@@ -383,10 +385,10 @@ func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r CreateReq
 			n.Nodes = append(n.Nodes, app.NewNode{Node: node, Intent: strings.ToLower(rand.Text())})
 		}
 	}
-	if n.Volumes, err = a.claims(ctx, actor, r, n); err != nil {
+	n.Reservation = policy.ReservationOf(c, n.Nodes, d.Definition.Hardware, actor.Groups)
+	if err := a.addVolumes(ctx, actor, r, &n); err != nil {
 		return NewCluster{}, err
 	}
-	n.Reservation = policy.ReservationOf(c, n.Nodes, d.Definition.Hardware, actor.Groups)
 	return n, GiveHostKeys(a.Keys, n.Nodes)
 }
 

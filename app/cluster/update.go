@@ -119,6 +119,7 @@ type Change struct {
 	Leaving []string // nodes that are given back; no configuration names them any more
 	// Reservation is that of the cluster afterwards: nodes, cores and cost count, and Groups where they are set. Until the
 	// operation has succeeded, the greater of the two holds. The zero value leaves it as it is.
+	// Its CostPerHour is without VolumeCost.
 	Reservation policy.Reservation
 }
 

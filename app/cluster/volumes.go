@@ -30,18 +30,22 @@ func CheckVolumes(spec *template.ProviderSpec, makes func(kind string) bool, nod
 		Hint:    "Choose a provider whose type makes volumes, or services that need none."}
 }
 
-// claims are the kept volumes that the nodes of a new cluster get.
-func (a *Creates) claims(ctx context.Context, actor app.Actor, r CreateRequest, n NewCluster) ([]volume.Claim, error) {
-	if len(r.Volumes) == 0 {
-		return nil, nil
-	}
+// addVolumes adds the kept volumes that the nodes of a new cluster get, and what the others will cost, to what is reserved.
+func (a *Creates) addVolumes(ctx context.Context, actor app.Actor, r CreateRequest, n *NewCluster) error {
 	nodes := make([]plan.Node, len(n.Nodes))
 	for i, x := range n.Nodes {
 		nodes[i] = plan.Node{Name: x.Node.Name, Services: x.Node.Services}
 	}
-	planned, err := CheckVolumes(nil, nil, nodes, n.Definition, r.Volumes)
+	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return volume.CheckUses(ctx, a.Store, actor, n.Cluster.Provider, planned)
+	planned, err := CheckVolumes(c.Providers[n.Cluster.Provider], nil, nodes, n.Definition, r.Volumes)
+	if err != nil {
+		return err
+	}
+	n.Reservation.VolumeCost = volume.NewCost(planned)
+	n.Reservation.CostPerHour += n.Reservation.VolumeCost
+	n.Volumes, err = volume.CheckUses(ctx, a.Store, actor, n.Cluster.Provider, planned)
+	return err
 }

@@ -2,6 +2,7 @@ package execution
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"muster/app"
@@ -47,6 +48,9 @@ func (a *Service) assignVolumes(ctx context.Context, as *Assignment, c *ClaimedS
 	}
 	if as.Action != app.ActionAttach {
 		as.Volumes, err = a.Volumes.NodeVolumes(ctx, c.Tenant, c.Cluster.ID, c.Node.Name, c.Step.Operation)
+		if as.Action == app.ActionDetach {
+			as.Volumes = slices.DeleteFunc(as.Volumes, func(v volume.ForStep) bool { return v.NodeStays && slices.Contains(c.Node.Services, v.Service) })
+		}
 		for _, v := range as.Volumes {
 			if v.Zone != "" {
 				as.Machine.Zone = v.Zone

@@ -71,6 +71,7 @@ type updateBuilder struct {
 	batch      int
 	notes      []string
 	planned    appplan.Request
+	volumeCost float64              // per hour, of volumes that will be created
 	kept       quarantine.Selection // the failed machines that are kept
 	preview    cluster.UpdatePreview
 	facts      policy.Input

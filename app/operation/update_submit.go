@@ -166,8 +166,8 @@ func (a *Submitter) updateOperation(ctx context.Context, d *updateBuilder, who s
 			change.Nodes[node.Name] = node.Services
 		}
 	}
-	if len(change.New)+len(change.Leaving) > 0 {
-		change.Reservation = policy.Reservation{Nodes: p.After.Nodes, CPU: d.cpu(), CostPerHour: p.After.CostPerHour}
+	if len(change.New)+len(change.Leaving) > 0 || d.volumeCost > 0 {
+		change.Reservation = policy.Reservation{Nodes: p.After.Nodes, CPU: d.cpu(), CostPerHour: p.After.CostPerHour, VolumeCost: d.volumeCost}
 	}
 	n.Change = change
 	return n, appcluster.GiveHostKeys(a.Keys, change.New)

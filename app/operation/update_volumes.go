@@ -20,32 +20,42 @@ func (a *Builder) checkVolumes(ctx context.Context, d *updateBuilder, nodes []pl
 		return err
 	}
 	stay := slices.DeleteFunc(slices.Clone(nodes), func(n plan.Node) bool { return n.Change == plan.NodeGone })
-	_, err = cluster.CheckVolumes(c.Providers[d.Provider], a.Volumes, stay, d.definition, nil)
+	planned, err := cluster.CheckVolumes(c.Providers[d.Provider], a.Volumes, stay, d.definition, nil)
 	if err != nil {
 		return err
 	}
-	return a.noteVolumes(ctx, d, nodes)
+	leaves := func(n plan.Node) bool { return n.Change == plan.NodeGone || len(n.Removed) > 0 }
+	if len(planned) == 0 && !slices.ContainsFunc(nodes, leaves) {
+		return d.ask.Volumes.Check()
+	}
+	has, err := a.Store.Volumes(ctx, d.Tenant, volume.Filter{Cluster: d.ID})
+	if err != nil {
+		return err
+	}
+	d.volumeCost = volume.NewCost(slices.DeleteFunc(planned, func(p volume.Planned) bool {
+		return slices.ContainsFunc(has, func(v volume.Volume) bool {
+			return v.Node == p.Node && v.Service == p.Service && v.Name == p.Name && (v.Cluster == d.ID || v.State == volume.StateKept)
+		})
+	}))
+	if d.volumeCost > 0 {
+		d.note("New volumes cost %s on top.", humanize.PerHour(d.volumeCost, d.Currency))
+	}
+	return noteVolumes(d, nodes, has)
 }
 
-// noteVolumes says what happens to the volumes of nodes that go.
-func (a *Builder) noteVolumes(ctx context.Context, d *updateBuilder, nodes []plan.Node) error {
+// noteVolumes says what happens to the volumes of nodes and services that go.
+func noteVolumes(d *updateBuilder, nodes []plan.Node, has []volume.Volume) error {
 	if err := d.ask.Volumes.Check(); err != nil {
 		return err
 	}
-	goes := map[string]bool{}
+	of := map[string]plan.Node{}
 	for _, n := range nodes {
-		goes[n.Name] = n.Change == plan.NodeGone
-	}
-	if !slices.ContainsFunc(nodes, func(n plan.Node) bool { return goes[n.Name] }) {
-		return nil
-	}
-	list, err := a.Store.Volumes(ctx, d.Tenant, volume.Filter{Cluster: d.ID})
-	if err != nil {
-		return err
+		of[n.Name] = n
 	}
 	fate := map[template.VolumeChoice][]string{}
-	for _, v := range list {
-		if v.Cluster != d.ID || !goes[v.Node] {
+	for _, v := range has {
+		n := of[v.Node]
+		if v.Cluster != d.ID || n.Change != plan.NodeGone && (n.Change != "" || !slices.Contains(n.Removed, v.Service)) {
 			continue
 		}
 		choice := v.OnDelete
@@ -73,10 +83,10 @@ func volumeFate(choice template.VolumeChoice, names []string) string {
 		verb, cost = "is", "costs"
 	}
 	if choice == template.VolumeKeep {
-		return fmt.Sprintf("%s of removed nodes %s kept for %s, and %s money until then: %s.", humanize.Count(len(names), "volume"), verb,
+		return fmt.Sprintf("%s of removed nodes and services %s kept for %s, and %s money until then: %s.", humanize.Count(len(names), "volume"), verb,
 			humanize.Duration(volume.KeepFor), cost, what)
 	}
-	return fmt.Sprintf("%s of removed nodes %s deleted with all data: %s.", humanize.Count(len(names), "volume"), verb, what)
+	return fmt.Sprintf("%s of removed nodes and services %s deleted with all data: %s.", humanize.Count(len(names), "volume"), verb, what)
 }
 
 // chooseVolumes writes down what someone wants to happen to a cluster's volumes.

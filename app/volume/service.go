@@ -218,6 +218,16 @@ func Plan(nodes []Node, services map[string]*template.Service, config map[string
 	return list, nil
 }
 
+// NewCost is what those of some planned volumes cost per hour that are new. Kept ones have cost before.
+func NewCost(list []Planned) (cost float64) {
+	for _, p := range list {
+		if p.Reuses == "" {
+			cost += p.Price
+		}
+	}
+	return cost
+}
+
 func errUse(format string, args ...any) *app.Error {
 	return &app.Error{Code: app.EInvalid, Reason: "volume", Field: "volumes", Message: fmt.Sprintf(format, args...)}
 }

@@ -61,6 +61,8 @@ type ForStep struct {
 	Volume
 	Asked   bool // an attempt before may have asked the provider to create it
 	Discard bool // its node goes, and it goes with it
+	// NodeStays says that the operation deletes no machine of the node. A detach step is then about the volumes of services that the node doesn't run any more.
+	NodeStays bool
 }
 
 // Wanted is what an attach step needs: the volumes that the services of a node declare. Those that are missing are written down before anyone asks

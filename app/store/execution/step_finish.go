@@ -141,6 +141,11 @@ func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f executi
 	if err := volume.Note(t, f.Now, o.Tenant, o.Cluster, st.Node, f.Volumes); err != nil {
 		return err
 	}
+	if f.Err == nil && st.Action == app.ActionDetach {
+		if err := volume.ServicesGone(t, f.Now, o.Tenant, o.Cluster, st.Node, o.ID); err != nil {
+			return err
+		}
+	}
 	n := ledger.Node{Cluster: o.Cluster, Name: st.Node}
 	if err := receipt.NoteNode(t, f.Now, n.Cluster, n.Name, f.Seen); err != nil {
 		return err

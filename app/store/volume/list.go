@@ -67,6 +67,9 @@ func (s *Store) change(ctx context.Context, who app.Actor, id, act, states, set 
 		if v, err = scan(t.Row(`SELECT `+columns+` FROM volumes v WHERE v.id = ?`, id)); err != nil {
 			return db.Wrapped(err)
 		}
+		if err := t.Exec(`UPDATE reservations SET until_at = ? WHERE cluster = ? AND ended_at = 0`, db.Micros(v.ExpiresAt), id); err != nil {
+			return err
+		}
 		return t.AddAudit(now, who, act, id, detail(was), detail(v))
 	})
 	return v, err

@@ -3,7 +3,9 @@ package volume
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,16 +40,17 @@ func (s *Store) NodeVolumes(ctx context.Context, tenant, cluster, node string, o
 		f, err := scanForStep(row)
 		list = append(list, f)
 		return err
-	}, `SELECT `+columns+`, v.create_attempts, CASE WHEN v.on_delete = 'delete' AND NOT `+again+` THEN 1 ELSE 0 END
+	}, `SELECT `+columns+`, v.create_attempts, CASE WHEN v.on_delete = 'delete' AND NOT `+again+` THEN 1 ELSE 0 END,
+			CASE WHEN EXISTS (SELECT 1 FROM steps s WHERE s.operation = ? AND s.node = v.node AND s.action = 'delete') THEN 0 ELSE 1 END
 		FROM volumes v WHERE v.cluster = ? AND v.cluster <> '' AND v.node = ? AND v.tenant = ? AND v.deleted_at = 0 ORDER BY v.service, v.name`,
-		operation, cluster, node, tenant)
+		operation, operation, cluster, node, tenant)
 	return list, err
 }
 
 func scanForStep(row db.Scanner) (f volume.ForStep, err error) {
-	var asked, discard int64
-	f.Volume, err = scan(row, &asked, &discard)
-	f.Asked, f.Discard = asked > 0, discard > 0
+	var asked, discard, stays int64
+	f.Volume, err = scan(row, &asked, &discard, &stays)
+	f.Asked, f.Discard, f.NodeStays = asked > 0, discard > 0, stays > 0
 	return f, err
 }
 
@@ -68,7 +71,7 @@ func (s *Store) WantVolumes(ctx context.Context, w volume.Wanted) (list []volume
 
 // want finds or writes down one volume of a node, and counts that the provider is asked for it.
 func want(t *db.Tx, w volume.Wanted, v template.NodeVolume) (f volume.ForStep, err error) {
-	const one = `SELECT ` + columns + `, v.create_attempts, 0 FROM volumes v WHERE v.cluster = ? AND v.node = ? AND v.service = ? AND v.name = ?
+	const one = `SELECT ` + columns + `, v.create_attempts, 0, 1 FROM volumes v WHERE v.cluster = ? AND v.node = ? AND v.service = ? AND v.name = ?
 		AND v.deleted_at = 0 AND v.tenant = ?`
 	f, err = scanForStep(t.Row(one, w.Cluster, w.Node, v.Service, v.Name, w.Tenant))
 	if db.IsNoRows(err) {
@@ -115,8 +118,36 @@ func takeBack(t *db.Tx, w volume.Wanted, v template.NodeVolume) error {
 		id, w.Tenant, w.Provider, w.Cluster, w.Node, v.Service, v.Name, w.Owner, v.SizeGB, v.FS(), v.Mount, string(choice), price, db.Micros(w.Now)); err != nil {
 		return err
 	}
-	return t.Exec(`INSERT INTO reservations (tenant, cluster, request, owner, nodes, cpu, cost, from_at, until_at, ended_at, pool)
-		VALUES (?, ?, 0, ?, 0, 0, ?, ?, 0, 0, 1)`, w.Tenant, id, w.Owner, price, db.Micros(w.Now))
+	return reserve(t, w, id, price)
+}
+
+// reserve takes what a volume costs over from what its cluster reserved for volumes to come, as far as that reaches, for as long as the cluster lives.
+func reserve(t *db.Tx, w volume.Wanted, id string, price float64) error {
+	var cluster, until int64
+	err := t.Row(`SELECT id, until_at FROM reservations WHERE cluster = ? AND tenant = ? AND ended_at = 0`, w.Cluster, w.Tenant).Scan(&cluster, &until)
+	if err != nil && !db.IsNoRows(err) {
+		return db.Wrapped(err)
+	}
+	var own int64
+	if err := t.Row(`INSERT INTO reservations (tenant, cluster, request, owner, nodes, cpu, cost, from_at, until_at, ended_at, pool)
+		VALUES (?, ?, 0, ?, 0, 0, ?, ?, ?, 0, 1) RETURNING id`, w.Tenant, id, w.Owner, price, db.Micros(w.Now), until).Scan(&own); err != nil {
+		return db.Wrapped(err)
+	}
+	if err := t.Exec(`INSERT INTO reservation_groups (reservation, in_group, tenant, ended_at)
+		SELECT CAST(? AS BIGINT), in_group, tenant, 0 FROM reservation_groups WHERE reservation = ? AND ended_at = 0`, own, cluster); err != nil {
+		return err
+	}
+	const part = `CASE WHEN volume_cost > CAST(? AS DOUBLE PRECISION) THEN CAST(? AS DOUBLE PRECISION) ELSE volume_cost END`
+	return t.Exec(`UPDATE reservations SET cost = cost - `+part+`, volume_cost = volume_cost - `+part+` WHERE id = ?`, price, price, price, price, cluster)
+}
+
+// endReserved gives back what is reserved for a volume.
+func endReserved(t *db.Tx, at time.Time, id string) error {
+	if err := t.Exec(`UPDATE reservation_groups SET ended_at = ? WHERE ended_at = 0 AND reservation IN (SELECT id FROM reservations WHERE cluster = ? AND ended_at = 0)`,
+		db.Micros(at), id); err != nil {
+		return err
+	}
+	return t.Exec(`UPDATE reservations SET ended_at = ? WHERE cluster = ? AND ended_at = 0`, db.Micros(at), id)
 }
 
 // Note writes what a step found out about volumes of its node.
@@ -183,7 +214,7 @@ func gone(t *db.Tx, at time.Time, id, proof string) error {
 	if err := end(t, at, id); err != nil {
 		return err
 	}
-	if err := t.Exec(`UPDATE reservations SET ended_at = ? WHERE cluster = ? AND ended_at = 0`, db.Micros(at), id); err != nil {
+	if err := endReserved(t, at, id); err != nil {
 		return err
 	}
 	return t.Exec(`UPDATE volumes SET state = 'deleted', machine = '', deleted_at = ?, proof = ?, error = '' WHERE id = ? AND deleted_at = 0`,
@@ -209,17 +240,75 @@ func NodeGone(t *db.Tx, at time.Time, tenant, cluster, node string, operation in
 		return err
 	}
 	for _, l := range all {
-		switch {
-		case l.again > 0:
+		if l.again > 0 {
 			err = t.Exec(`UPDATE volumes SET machine = '', state = CASE WHEN volume = '' THEN 'planned' ELSE 'detached' END WHERE id = ?`, l.id)
-		case l.external == "":
-			err = gone(t, at, l.id, "It was never created.")
-		case l.choice == string(template.VolumeKeep):
-			err = keep(t, at, l.id)
-		default: // its deletion isn't proven: the next report, or the reconciler, has it
-			err = t.Exec(`UPDATE volumes SET machine = '', state = 'deleting', kept_cluster = cluster, cluster = '' WHERE id = ?`, l.id)
+		} else {
+			err = leave(t, at, l.id, l.external, l.choice)
 		}
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave has a volume leave its cluster: as a kept one, or to be deleted by the reconciler, since no list has proven yet that it's gone.
+func leave(t *db.Tx, at time.Time, id, external, choice string) error {
+	switch {
+	case external == "":
+		return gone(t, at, id, "It was never created.")
+	case choice == string(template.VolumeKeep):
+		return keep(t, at, id)
+	}
+	return t.Exec(`UPDATE volumes SET machine = '', state = 'deleting', kept_cluster = cluster, cluster = '' WHERE id = ?`, id)
+}
+
+// ClusterGone decides what happens to the volumes that a deleted cluster still has: those of nodes that no delete step was about, such as nodes whose machine is
+// kept for inspection. One that a provider may have been asked for is looked for by the reconciler.
+func ClusterGone(t *db.Tx, at time.Time, tenant, cluster string) error {
+	return leaveAll(t, at, `v.cluster = ? AND v.cluster <> '' AND v.tenant = ? AND v.deleted_at = 0`, nil, cluster, tenant)
+}
+
+// ServicesGone does the same for the volumes of a node that stays, but doesn't run their services any more: its detach step has taken them off.
+func ServicesGone(t *db.Tx, at time.Time, tenant, cluster, node string, operation int64) error {
+	var services []byte
+	err := t.Row(`SELECT n.services FROM nodes n WHERE n.cluster = ? AND n.name = ?
+		AND NOT EXISTS (SELECT 1 FROM steps s WHERE s.operation = ? AND s.node = n.name AND s.action = 'delete')`, cluster, node, operation).Scan(&services)
+	if db.IsNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return db.Wrapped(err)
+	}
+	var stay []string
+	if err := json.Unmarshal(services, &stay); err != nil {
+		return fmt.Errorf("store: services of node %s of %s: %w", node, cluster, err)
+	}
+	return leaveAll(t, at, `v.cluster = ? AND v.cluster <> '' AND v.tenant = ? AND v.node = ? AND v.deleted_at = 0`, stay, cluster, tenant, node)
+}
+
+// leaveAll has volumes leave their cluster, but for those of services that stay.
+func leaveAll(t *db.Tx, at time.Time, where string, stay []string, args ...any) error {
+	var all []volume.Volume
+	asked := map[string]bool{}
+	err := t.Each(func(row db.Scanner) error {
+		var attempts int64
+		v, err := scan(row, &attempts)
+		if !slices.Contains(stay, v.Service) {
+			all = append(all, v)
+		}
+		asked[v.ID] = attempts > 0
+		return err
+	}, `SELECT `+columns+`, v.create_attempts FROM volumes v WHERE `+where+` ORDER BY v.id`, args...)
+	if err != nil {
+		return err
+	}
+	for _, v := range all {
+		external, choice := v.External, string(v.OnDelete)
+		if external == "" && asked[v.ID] {
+			external, choice = "?", string(template.VolumeDelete)
+		}
+		if err := leave(t, at, v.ID, external, choice); err != nil {
 			return err
 		}
 	}
@@ -274,7 +363,8 @@ func assign(t *db.Tx, at time.Time, tenant, id string, to Place) (v volume.Volum
 	if err := end(t, at, id); err != nil {
 		return v, err
 	}
-	if err := t.Exec(`UPDATE reservations SET until_at = 0, owner = ? WHERE cluster = ? AND ended_at = 0`, to.Owner, id); err != nil {
+	if err := t.Exec(`UPDATE reservations SET owner = ?, until_at = coalesce((SELECT c.expires_at FROM clusters c WHERE c.id = ?), 0)
+		WHERE cluster = ? AND ended_at = 0`, to.Owner, to.Cluster, id); err != nil {
 		return v, err
 	}
 	return v, begin(t, at, id)
