@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -25,7 +26,7 @@ func (p *Service) clusterDeleteAsk(w http.ResponseWriter, r *http.Request, a app
 	}
 	f := p.Frame(r, "Delete "+view.Name)
 	f.At = "clusters"
-	volumes, err := volumesOf(r, p.Volumes, a, view.ID)
+	volumes, err := volumesOf(r.Context(), p.Volumes, a, view.ID)
 	if err != nil {
 		return err
 	}
@@ -48,8 +49,8 @@ func (p *Service) clusterDelete(w http.ResponseWriter, r *http.Request, a app.Ac
 }
 
 // volumesOf returns the volumes that a cluster has now.
-func volumesOf(r *http.Request, all site.Volumes, a app.Actor, cluster string) ([]volume.Volume, error) {
-	list, err := all.Volumes(r.Context(), a, volume.Filter{Cluster: cluster})
+func volumesOf(ctx context.Context, all site.Volumes, a app.Actor, cluster string) ([]volume.Volume, error) {
+	list, err := all.Volumes(ctx, a, volume.Filter{Cluster: cluster})
 	return slices.DeleteFunc(list, func(v volume.Volume) bool { return v.Cluster == "" }), err
 }
 

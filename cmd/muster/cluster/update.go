@@ -79,7 +79,7 @@ var updates = []struct {
 	{use: "add ID|NAME SERVICE…", short: "Add services to a cluster", example: "muster cluster add shop haproxy --yes --wait",
 		args: between(2, 0, "ID|NAME", "SERVICE"), read: servicesRead(app.OperationAddServices)},
 	{use: "remove ID|NAME SERVICE…", short: "Remove services from a cluster", example: "muster cluster remove shop haproxy --yes --wait",
-		args: between(2, 0, "ID|NAME", "SERVICE"), read: servicesRead(app.OperationRemoveServices)},
+		args: between(2, 0, "ID|NAME", "SERVICE"), flags: flagsOf(theVolumes), read: servicesRead(app.OperationRemoveServices)},
 	{use: "set ID|NAME [PATH=VALUE…]", short: "Change the configuration of a cluster",
 		more: "The values are merged into the configuration. VALUE is parsed as JSON, or used as text if it isn't JSON; null removes a key. Use --param for\n" +
 			"the template's parameters. Services that use a changed value are reconfigured and reloaded, or restarted if they can't reload.",
@@ -161,7 +161,7 @@ func theBatch(f *updateFlags, flags *pflag.FlagSet) {
 // servicesRead reads a change of services, perhaps on some nodes only.
 func servicesRead(kind app.OperationKind) func(*cli.Context, cluster.View, []string, *updateFlags) (cluster.Update, error) {
 	return func(_ *cli.Context, _ cluster.View, args []string, f *updateFlags) (cluster.Update, error) {
-		return cluster.Update{Kind: kind, Services: args, Nodes: f.nodes}, nil
+		return cluster.Update{Kind: kind, Services: args, Nodes: f.nodes, Volumes: template.VolumeChoice(f.volumes)}, nil
 	}
 }
 
