@@ -159,13 +159,16 @@ func TestReconcilerOfVolumes(t *testing.T) {
 	d.disks["stray"] = family.Volume{ID: "stray", Tags: map[string]string{family.TagInstallation: installation, family.TagIntent: "vol-unknown"}}
 	d.disks["foreign"] = family.Volume{ID: "foreign", Tags: map[string]string{family.TagInstallation: "another", family.TagIntent: "vol-unknown"}}
 	d.mu.Unlock()
-	e.comesAbout("the orphan is deleted", func() bool { return !slices.Contains(d.ids(), "stray") })
-	e.comesAbout("that is written down", func() bool {
-		return slices.ContainsFunc(e.orphans(true), func(o fleet.Orphan) bool {
-			return o.Machine == "stray" && o.Resource == fleet.ResourceVolume && !o.DeletedAt.IsZero()
-		})
-	})
-	e.passes(1)
+	e.comesAbout("the orphan is seen", func() bool { return len(e.orphans(false)) == 1 })
+	e.passes(3)
+	o := e.orphans(false)
+	if len(o) != 1 || o[0].Machine != "stray" || o[0].Resource != fleet.ResourceVolume || o[0].Kind != fleet.OrphanUnknown || o[0].State != fleet.OrphanReported {
+		t.Fatalf("orphans are %+v", o)
+	}
+	if _, err := e.app.Fleet.Machines.DecideOrphan(e.ctx, e.admin, o[0].ID, fleet.DecideDelete); err != nil {
+		t.Fatal(err)
+	}
+	e.comesAbout("the orphan is deleted", func() bool { return !slices.Contains(d.ids(), "stray") && len(e.orphans(false)) == 0 })
 	if got := d.ids(); !slices.Equal(got, []string{"disk-1", "foreign"}) {
 		t.Errorf("the provider has %v", got)
 	}
