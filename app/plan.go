@@ -13,6 +13,8 @@ const (
 	ActionDelete    Action = "delete"    // give it back
 	ActionSleep     Action = "sleep"     // stop it and keep what is on it
 	ActionWake      Action = "wake"      // start it again, and wait until it has an address
+	ActionAttach    Action = "attach"    // bring the volumes of its node, create those that are missing, and mount them
+	ActionDetach    Action = "detach"    // unmount the volumes of its node and take them off
 	// ActionIsolate closes a machine that is kept for inspection to all but SSH, as far as its provider makes firewalls.
 	ActionIsolate Action = "isolate"
 
@@ -42,7 +44,7 @@ func (a Action) OnMachine() bool {
 }
 
 // MachineActions are those that are about a machine, and no service on it.
-var MachineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete, ActionSleep, ActionWake, ActionIsolate}
+var MachineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete, ActionSleep, ActionWake, ActionAttach, ActionDetach, ActionIsolate}
 
 // AsksProvider reports whether a step speaks to the provider.
 func (a Action) AsksProvider() bool { return a.OnMachine() && a != ActionBootstrap }

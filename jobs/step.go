@@ -33,7 +33,10 @@ func (w *actions) act(ctx context.Context, as *execution.Assignment, out family.
 	case app.ActionNames:
 		return w.names(ctx, as, out, r)
 	case app.ActionDelete:
-		return w.delete(ctx, as, out, r)
+		if err := w.delete(ctx, as, out, r); err != nil {
+			return err
+		}
+		return release(ctx, w, as, out, r)
 	case app.ActionCheck:
 		return w.check(ctx, as, out)
 	case app.ActionCompare:
@@ -44,6 +47,10 @@ func (w *actions) act(ctx context.Context, as *execution.Assignment, out family.
 		return w.isolate(ctx, as, out)
 	case app.ActionWake:
 		return w.wake(ctx, as, out, r)
+	case app.ActionAttach:
+		return w.attach(ctx, as, out, r)
+	case app.ActionDetach:
+		return w.detach(ctx, as, out, r)
 	default:
 		return w.service(ctx, as, out, r)
 	}

@@ -86,13 +86,22 @@ func (a act) number() int {
 	return a.service.number*len(createActions) + slices.Index(createActions, a.action)
 }
 
+// attachBehind plans that a node's volumes come behind a step, and returns what comes last.
+func (c *creation) attachBehind(n, step int) int {
+	if attach := c.services.attach(c.graph, n); attach >= 0 {
+		c.need(attach, step)
+		return attach
+	}
+	return step
+}
+
 func (c *creation) machines() {
 	for n := range c.nodes {
 		create := c.act(n, "", app.ActionCreate)
 		confirm := c.act(n, "", app.ActionConfirm)
 		bootstrap := c.act(n, "", app.ActionBootstrap)
 		c.need(confirm, create)
-		c.need(bootstrap, confirm)
+		c.need(bootstrap, c.attachBehind(n, confirm))
 		c.confirm, c.bootstrap = append(c.confirm, confirm), append(c.bootstrap, bootstrap)
 	}
 }

@@ -29,6 +29,8 @@ var estimates = map[app.Action]time.Duration{
 	app.ActionHook:       10 * time.Second,
 	app.ActionSleep:      10 * time.Second,
 	app.ActionWake:       20 * time.Second,
+	app.ActionAttach:     15 * time.Second,
+	app.ActionDetach:     10 * time.Second,
 	app.ActionIsolate:    5 * time.Second,
 }
 

@@ -29,7 +29,7 @@ const joined = -1
 
 // actionOrder is the order in which the actions of a node are listed where nothing else orders them.
 var actionOrder = func() map[app.Action]int {
-	order := map[app.Action]int{app.ActionCreate: 0, app.ActionWake: 0, app.ActionConfirm: 1, app.ActionBootstrap: 2}
+	order := map[app.Action]int{app.ActionCreate: 0, app.ActionWake: 0, app.ActionConfirm: 1, app.ActionAttach: 2, app.ActionBootstrap: 3}
 	for _, a := range template.ServiceActions {
 		if a == app.ActionStop {
 			order[app.ActionCheck] = len(order)
@@ -38,6 +38,7 @@ var actionOrder = func() map[app.Action]int {
 	}
 	order[app.ActionCompare] = len(order)
 	order[app.ActionSleep] = len(order)
+	order[app.ActionDetach] = len(order)
 	order[app.ActionIsolate] = len(order)
 	order[app.ActionDelete] = len(order)
 	return order

@@ -56,7 +56,7 @@ func madeAt(p appplan.Plan) map[string]string {
 		case s.Join:
 		case s.Action == app.ActionCreate:
 			made[s.Node] = s.ID
-		case made[s.Node] != "" && (s.Action == app.ActionConfirm || s.Action == app.ActionBootstrap):
+		case made[s.Node] != "" && (s.Action == app.ActionConfirm || s.Action == app.ActionAttach || s.Action == app.ActionBootstrap):
 			made[s.Node] = s.ID
 		}
 	}

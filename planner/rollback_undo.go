@@ -47,8 +47,8 @@ func (b *back) look(steps []app.Step) error {
 		case app.ActionCreate:
 			fresh[s.Node] = true
 			b.made[s.Node] = begun(s)
-		case app.ActionDelete:
-			b.lost[s.Node] = begun(s)
+		case app.ActionDelete, app.ActionDetach: // without its volumes the machine is of no use
+			b.lost[s.Node] = b.lost[s.Node] || begun(s)
 		}
 		switch s.Action {
 		case app.ActionStop, app.ActionStart, app.ActionCheck, app.ActionHook:

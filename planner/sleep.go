@@ -50,7 +50,11 @@ func wake(g *graph, r plan.Request) error {
 	w := a.wave("wake")
 	for n, node := range a.nodes {
 		if !node.Lost {
-			w.need(w.act(n, "", app.ActionConfirm), w.act(n, "", app.ActionWake))
+			confirm := w.act(n, "", app.ActionConfirm)
+			w.need(confirm, w.act(n, "", app.ActionWake))
+			if attach := a.services.attach(g, n); attach >= 0 {
+				w.need(attach, confirm)
+			}
 		}
 	}
 	w.close(allAwake)

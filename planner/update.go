@@ -122,6 +122,7 @@ func (a *updatePlanner) goDown() {
 		for _, name := range node.Removed {
 			w.chain(n, a.service(name), a.service(name).only(app.ActionStop, app.ActionRemove))
 		}
+		w.detachRemoved(n)
 		for _, name := range workOf(node, stopsOnly) {
 			w.chain(n, a.service(name), a.service(name).workActions(node.Work[name]))
 		}

@@ -55,7 +55,7 @@ func (s *service) only(actions ...app.Action) []app.Action {
 func (w *wave) make(n int) {
 	create := w.act(n, "", app.ActionCreate)
 	if w.nodes[n].Change == plan.NodeReplaced {
-		w.need(create, w.act(n, "", app.ActionDelete))
+		w.need(create, w.delete(n))
 	}
 	w.confirm[n] = w.act(n, "", app.ActionConfirm)
 	w.need(w.confirm[n], create)
@@ -63,10 +63,14 @@ func (w *wave) make(n int) {
 	w.fresh(n, w.nodes[n].Services)
 }
 
-// prepare plans that a machine is made ready for its services' automators. It returns the step.
+// prepare plans that a machine gets its volumes and is made ready for its services' automators. It returns the first step.
 func (w *wave) prepare(n int) int {
 	step := w.act(n, "", app.ActionBootstrap)
 	w.bootstrap[n] = step
+	if attach := w.services.attach(w.graph, n); attach >= 0 {
+		w.need(step, attach)
+		return attach
+	}
 	return step
 }
 
@@ -110,8 +114,7 @@ func (w *wave) giveBack(n int) {
 			still = append(still, s.number)
 		}
 	}
-	step := w.act(n, "", app.ActionDelete)
-	w.need(step, stops...)
+	step := w.delete(n, stops...)
 	for _, s := range still {
 		w.marked[falling][s] = append(w.marked[falling][s], step)
 	}

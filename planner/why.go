@@ -20,7 +20,7 @@ func why(p plan.Plan, step, need int, on func(node string) []string) string {
 	case s.Action == app.ActionNames:
 		return "all machines must be created or deleted before names are written"
 	case p.Kind == app.OperationRollBack && n.ID != allReady && s.ID != allReady && s.Action != app.ActionConfirm && n.Action != app.ActionConfirm &&
-		n.Action != app.ActionBootstrap && (n.Join || s.Join || n.Node != s.Node || n.Service != s.Service):
+		n.Action != app.ActionBootstrap && n.Action != app.ActionAttach && (n.Join || s.Join || n.Node != s.Node || n.Service != s.Service):
 		return "later steps must be undone first"
 	case n.Action == app.ActionAsk:
 		return "a person must confirm first"
@@ -34,7 +34,7 @@ func why(p plan.Plan, step, need int, on func(node string) []string) string {
 		return namesAddress(s, n, on)
 	case s.Join:
 		return fmt.Sprintf("%s must %s on every node %s", s.Service, done[s.Action].be, ofJoin(p))
-	case s.Action == app.ActionDelete && n.Service != "":
+	case (s.Action == app.ActionDelete || s.Action == app.ActionDetach) && n.Service != "":
 		return beforeItGoes(s, n)
 	case s.Service == "":
 		return machineFirst[n.Action]
@@ -110,6 +110,8 @@ var machineFirst = map[app.Action]string{
 	app.ActionConfirm:   "the machine must respond and prove its identity first",
 	app.ActionBootstrap: "the machine must be prepared first",
 	app.ActionWake:      "the machine must run first",
+	app.ActionAttach:    "the node's volumes must be mounted first",
+	app.ActionDetach:    "the node's volumes must be detached first",
 	app.ActionDelete:    "the old machine must be deleted first",
 	app.ActionIsolate:   "the machine must be closed to all but SSH first",
 }

@@ -20,6 +20,7 @@ import (
 	"muster/app/quarantine"
 	"muster/app/template"
 	"muster/app/usage"
+	"muster/app/volume"
 	"muster/app/webhook"
 	"muster/portal/site"
 )
@@ -74,6 +75,7 @@ type everything interface {
 	site.Provisioners
 	site.Machines
 	site.Pools
+	site.Volumes
 	site.BuildHooks
 	site.Builds
 	site.BuildCalls
@@ -265,4 +267,9 @@ func (f *fake) PreviewUpdate(context.Context, app.Actor, string, cluster.Update)
 
 func (f *fake) ClusterSharing(_ context.Context, _ app.Actor, id string) (cluster.ClusterSharing, error) {
 	return cluster.ClusterSharing{Cluster: id, Visibility: app.VisibleTenant}, nil
+}
+
+// Volumes are none, unless a test says otherwise.
+func (f *fake) Volumes(context.Context, app.Actor, volume.Filter) ([]volume.Volume, error) {
+	return f.volumes, nil
 }

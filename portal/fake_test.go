@@ -18,6 +18,7 @@ import (
 	"muster/app/plan"
 	"muster/app/sshaccess"
 	"muster/app/template"
+	"muster/app/volume"
 )
 
 // fake is a Muster in memory. Its solver puts the first service on node 1 and the others on the rest; its planner
@@ -26,6 +27,8 @@ type fake struct {
 	everything // what a fake doesn't have: asked for it, it panics
 
 	now func() time.Time
+
+	volumes []volume.Volume
 
 	mu       sync.Mutex
 	catalog  *template.Catalog

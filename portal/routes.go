@@ -25,6 +25,7 @@ import (
 	"muster/portal/site"
 	"muster/portal/static"
 	"muster/portal/template"
+	"muster/portal/volume"
 	"muster/portal/webhook"
 	"muster/portal/window"
 
@@ -54,6 +55,7 @@ func (p *Portal) pages() []site.Route {
 		resource.Routes(p.resource),
 		fleet.Routes(p.fleet),
 		pool.Routes(p.pool),
+		volume.Routes(p.volume),
 		window.Routes(p.window),
 		quarantine.Routes(p.kept),
 	)
@@ -77,6 +79,7 @@ func (p *Portal) operations() []site.Operation {
 		execution.Operations(p.execution),
 		policy.Operations(p.policy),
 		pool.Operations(p.pool),
+		volume.Operations(p.volume),
 		quarantine.Operations(p.kept),
 		fleet.Operations(p.fleet),
 		quota.Operations(p.quota),

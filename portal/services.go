@@ -21,6 +21,7 @@ import (
 	"muster/portal/resource"
 	"muster/portal/site"
 	"muster/portal/template"
+	"muster/portal/volume"
 	"muster/portal/webhook"
 	"muster/portal/window"
 )
@@ -35,6 +36,7 @@ type services struct {
 	idle      *idle.Service
 	node      *node.Service
 	pool      *pool.Service
+	volume    *volume.Service
 	kept      *quarantine.Service
 	quota     *quota.Service
 	resource  *resource.Service
@@ -60,6 +62,7 @@ func newServices(s *site.Site) (n services) {
 	n.idle = idle.New(s)
 	n.node = node.New(s)
 	n.pool = pool.New(s)
+	n.volume = volume.New(s)
 	n.kept = quarantine.New(s)
 	n.quota = quota.New(s)
 	n.resource = resource.New(s)

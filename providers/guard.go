@@ -94,6 +94,8 @@ func (g *guarded) Has(power any) (ok bool) {
 		_, ok = family.PowerOf[family.Sharer](g.inner)
 	case *family.Namer:
 		_, ok = family.PowerOf[family.Namer](g.inner)
+	case *family.Volumes:
+		_, ok = family.PowerOf[family.Volumes](g.inner)
 	default:
 		ok = true
 	}

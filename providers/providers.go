@@ -121,6 +121,9 @@ func Descriptors() []family.Descriptor {
 	return out
 }
 
+// Volumes reports whether a type of provider makes volumes.
+func Volumes(kind string) bool { return memberOf(kind).Descriptor.Volumes }
+
 // Sleeps reports whether machines of a type of provider can be stopped and started again.
 func Sleeps(kind string) bool { return memberOf(kind).Descriptor.Sleeps }
 

@@ -34,6 +34,7 @@ import (
 	"muster/app/template"
 	"muster/app/upkeep"
 	"muster/app/usage"
+	"muster/app/volume"
 	"muster/app/webhook"
 	"muster/app/window"
 )
@@ -58,6 +59,7 @@ type Services struct {
 		Tenants   *identity.Tenants
 	}
 	Webhook *webhook.Service
+	Volume  *volume.Service
 	Policy  struct {
 		Policies *policy.Service
 		Quotas   *policy.Quotas
@@ -212,8 +214,9 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Finder: s.Cluster.Finder, Masks: s.Cluster.Masks, Windows: s.Window})
 	s.Cluster.Specs = cluster.NewSpecs(cluster.SpecsConfig{Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Cluster.Creates = cluster.NewCreates(cluster.CreatesConfig{
-		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Sleeps: c.Sleeps, Resources: s.Resource,
-		Catalogs: s.Catalog, Policies: s.Policy.Policies, Solving: solving, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans,
+		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Sleeps: c.Sleeps, Volumes: c.Volumes,
+		Resources: s.Resource,
+		Catalogs:  s.Catalog, Policies: s.Policy.Policies, Solving: solving, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans,
 		Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Specs: s.Cluster.Specs})
 	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})
 	s.Cluster.Activity = cluster.NewActivity(cluster.ActivityConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks})
@@ -222,6 +225,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
 	s.Cluster.Dashboard = cluster.NewDashboard(cluster.DashboardConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
+	s.Volume = volume.New(volume.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Repeats = idempotency.New(idempotency.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Quarantine.Drafts = quarantine.NewDrafts(quarantine.DraftsConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Plans: s.Cluster.Plans})
 	s.Quarantine.Machines = quarantine.NewMachines(quarantine.MachinesConfig{
@@ -233,7 +237,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys *identity.WorkerKeys) {
 	s.Operation.Finder = operation.NewFinder(operation.FinderConfig{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.Operation.Builder = operation.NewBuilder(operation.BuilderConfig{
-		Store: c.Store, Changer: c.Changer, DryRuns: c.DryRuns, Sleeps: c.Sleeps, Resources: s.Resource, Catalogs: s.Catalog,
+		Store: c.Store, Changer: c.Changer, DryRuns: c.DryRuns, Sleeps: c.Sleeps, Volumes: c.Volumes, Resources: s.Resource, Catalogs: s.Catalog,
 		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Keeping: s.Quarantine.Drafts})
 	s.Operation.Submitter = operation.NewSubmitter(operation.SubmitterConfig{
 		Store: c.Store, Now: c.Now, Keys: c.Keys, Policies: s.Policy.Policies, Views: s.Cluster.Views, Windows: s.Window, Keeping: s.Quarantine.Drafts})
@@ -275,7 +279,7 @@ func addExecution(s *Services, c Config) {
 	s.Execution.Waits = execution.NewWaits(execution.WaitsConfig{Store: c.Store, Now: c.Now, Provisioned: c.Provisioned, Tries: c.Tries, Workers: c.Workers,
 		Budgets: c.Budgets, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
 		Preflight: s.Cluster.Preflight, Operations: s.Operation.Finder, PausedDeletes: s.Operation.PausedDeletes})
-	s.Execution.Coordinator = execution.New(execution.Config{Steps: c.Store, Rounds: c.Store, Inputs: c.Store, Now: c.Now, Meter: c.Meter,
+	s.Execution.Coordinator = execution.New(execution.Config{Steps: c.Store, Rounds: c.Store, Inputs: c.Store, Volumes: c.Store, Now: c.Now, Meter: c.Meter,
 		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, DryRuns: c.DryRuns, Facts: s.Execution.Facts, ManualSteps: s.Execution.ManualSteps,
 		Keeping: s.Quarantine.Drafts})
 }
@@ -342,6 +346,7 @@ type Config struct {
 
 	// What providers and automators can do.
 	Accounts    cluster.Accounts                          // asks accounts what they would do; nil: they cannot be asked
+	Volumes     func(kind string) bool                    // a type of provider makes volumes; nil: not known, the steps will tell
 	Sleeps      func(kind string) bool                    // machines of a type of provider can be stopped and kept; nil: not known, the steps will tell
 	Firewalls   func(kind string) bool                    // a type of provider makes firewalls for clusters; nil: not known, and no one is warned
 	DryRuns     func(automator string) bool               // an automator can say what it would change; nil: none can

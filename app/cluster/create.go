@@ -18,6 +18,7 @@ import (
 	"muster/app/policy"
 	"muster/app/resource"
 	"muster/app/template"
+	"muster/app/volume"
 )
 
 // CreateStore is what Creates needs of the database.
@@ -29,6 +30,7 @@ type CreateStore interface {
 	// NextClusterNumber returns a number that no cluster has had.
 	NextClusterNumber(ctx context.Context) (int64, error)
 	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
+	Volume(ctx context.Context, tenant, id string) (volume.Volume, error)
 }
 
 // CreatesConfig is what Creates is created from. Only what says so may be nil.
@@ -40,6 +42,8 @@ type CreatesConfig struct {
 	Explainer layout.Explainer // nil: refusals are not explained further
 	// Firewalls reports whether a type of provider makes firewalls for clusters; nil: not known, and no one is warned.
 	Firewalls func(kind string) bool
+	// Volumes reports whether a type of provider makes volumes; nil: not known, the steps will tell.
+	Volumes func(kind string) bool
 	// Sleeps reports whether a type of provider can stop machines and keep them; nil: not known, and no one is warned.
 	Sleeps    func(kind string) bool
 	Resources *resource.Service
@@ -249,6 +253,9 @@ func (a *Creates) workOut(ctx context.Context, actor app.Actor, t *template.Temp
 	if w.Draft, w.Preview, err = a.Prepare(ctx, actor.Tenant, w.Request); err != nil {
 		return f, err
 	}
+	if _, err := volume.CheckUses(ctx, a.Store, actor, w.Preview.Layout.Provider, w.Preview.Volumes); err != nil {
+		return f, err
+	}
 	if _, _, err := w.Draft.Definition.PartialResults.Resolved(w.Request.OnFailure, w.Request.PartialOverride, w.Preview.Layout.Size()); err != nil {
 		return f, err
 	}
@@ -301,8 +308,9 @@ func (r CreateRequest) with(f, asked policy.Fields) CreateRequest {
 func (a *Creates) facts(actor app.Actor, r CreateRequest, d Draft, p Preview) policy.Input {
 	f := policy.Input{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
-		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour), Lease: p.Lease,
-		Provider: p.Layout.Provider, CPU: d.mostCPU(p.Layout), Labels: r.Labels, Now: a.Now(),
+		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), Lease: p.Lease,
+		CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour) + volume.NewCost(p.Volumes),
+		Provider:    p.Layout.Provider, CPU: d.mostCPU(p.Layout), Labels: r.Labels, Now: a.Now(),
 	}
 	for s := range d.Definition.Services {
 		f.Services = append(f.Services, s)
@@ -326,7 +334,8 @@ func (a *Creates) RequestToKeep(actor app.Actor, r CreateRequest, w Evaluation) 
 }
 
 func TermsOf(d Draft, p Preview) Terms {
-	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.cpu(p.Layout)}
+	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.cpu(p.Layout),
+		VolumeCost: volume.NewCost(p.Volumes)}
 }
 
 func Keep(w Evaluation) RequestPayload {
@@ -377,6 +386,9 @@ func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r CreateReq
 		}
 	}
 	n.Reservation = policy.ReservationOf(c, n.Nodes, d.Definition.Hardware, actor.Groups)
+	if err := a.addVolumes(ctx, actor, r, &n); err != nil {
+		return NewCluster{}, err
+	}
 	return n, GiveHostKeys(a.Keys, n.Nodes)
 }
 

@@ -11,6 +11,7 @@ import (
 	"muster/app/policy"
 	"muster/app/secret"
 	"muster/app/template"
+	"muster/app/volume"
 )
 
 // Definition is the catalog as it was when a cluster was asked for, as far as that cluster needs it. Later changes of
@@ -60,6 +61,7 @@ type NewCluster struct {
 	// entry has changed since.
 	TenantCatalog int64
 	Build         *app.BuildClaim // that it is for, nil for none
+	Volumes       []volume.Claim  // kept ones that its nodes get
 	Places        *PlaceAttempt   // nil: it may be in one place only
 }
 

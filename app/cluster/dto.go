@@ -13,6 +13,7 @@ import (
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
+	"muster/app/volume"
 	"muster/app/window"
 )
 
@@ -79,6 +80,8 @@ type CreateRequest struct {
 	Group       string            `json:"group,omitempty"`
 	Description string            `json:"description,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"` // those that it lacks are the template's defaults
+	// Volumes are kept volumes to use instead of new ones.
+	Volumes []volume.Use `json:"volumes,omitempty"`
 	// Build is the build that it is for; nil for none.
 	Build *app.BuildClaim `json:"-"`
 }
@@ -102,6 +105,8 @@ type Preview struct {
 	Account *AccountAnswer `json:"account,omitempty"`
 	// Cheaper is what the cheapest layout costs, where that is a real amount less.
 	Cheaper *CheaperLayout `json:"cheaper,omitempty"`
+	// Volumes are those that its nodes will have, beside the price of the layout.
+	Volumes []volume.Planned `json:"volumes,omitempty"`
 	// Warnings are to be read before it is asked for, such as that the template is deprecated.
 	Warnings []string `json:"warnings,omitempty"`
 	// Places are the candidates of a request for one of several places, in the order in which they are tried; what is shown is the first one.

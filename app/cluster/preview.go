@@ -14,6 +14,7 @@ import (
 	applayout "muster/app/layout"
 	appplan "muster/app/plan"
 	"muster/app/template"
+	"muster/app/volume"
 )
 
 // SetLease sets for how long the cluster lives, by the template's rules, and what that costs. Nothing else of a preview depends on it.
@@ -108,6 +109,12 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 	}
 	if err := a.Catalogs.CheckIsolation(ctx, c.Providers[layout.Provider]); err != nil {
 		return Draft{}, Preview{}, err
+	}
+	if p.Volumes, err = CheckVolumes(c.Providers[layout.Provider], a.Volumes, d.Nodes, d.Definition, r.Volumes); err != nil {
+		return Draft{}, Preview{}, err
+	}
+	if words := volume.Words(p.Volumes, layout.Currency); words != "" {
+		layout.Notes = append(slices.Clone(layout.Notes), words)
 	}
 	d.Definition.Overrides = template.MergeConfig(nil, r.Config)
 	if len(set.Given) > 0 {

@@ -84,6 +84,8 @@ type Terms struct {
 	Lease  time.Duration `json:"lease"` // 0: forever
 	Cost   float64       `json:"cost,omitempty"`
 	CPU    float64       `json:"cpu,omitempty"` // virtual cores, as far as they are known
+	// VolumeCost is what new volumes cost per hour, on top of the layout.
+	VolumeCost float64 `json:"volume_cost,omitempty"`
 	// Seal is the digest of all that was kept to be run: layout, definition, lease.
 	Seal string `json:"seal,omitempty"`
 	// Updated is what happens to an existing cluster; the layout is then that of afterwards, and the lease what is left of it.
@@ -199,7 +201,7 @@ var ErrNotReady = &app.Error{Code: app.ETransient, Reason: "not_ready", Message:
 // Reservation is what it takes of quotas while it is open. An update takes nothing until it runs.
 func (r Request) Reservation() policy.Reservation {
 	q := policy.Reservation{Tenant: r.Tenant, Request: r.ID, Owner: r.Owner, Groups: r.Groups, Nodes: r.Terms.Layout.Size(), CPU: r.Terms.CPU,
-		CostPerHour: r.Terms.Layout.CostPerHour, From: r.RequestedAt}
+		CostPerHour: r.Terms.Layout.CostPerHour + r.Terms.VolumeCost, VolumeCost: r.Terms.VolumeCost, From: r.RequestedAt}
 	if r.Terms.Lease > 0 {
 		q.Until = r.RequestedAt.Add(r.Terms.Lease)
 	}

@@ -42,6 +42,8 @@ type Update struct {
 	OnFailure  app.FailureChoice `json:"on_failure,omitempty"`
 	template.PartialOverride
 	PlanHash string `json:"plan_hash,omitempty"` // of the preview that was shown; "" takes what comes
+	// Volumes says what happens to the cluster's volumes when their nodes are deleted, from now on; "" leaves it as it is.
+	Volumes template.VolumeChoice `json:"volumes,omitempty"`
 	// Backfill marks what Muster asks by itself to have all nodes that were wanted; no one else can.
 	Backfill bool `json:"backfill,omitempty"`
 }
@@ -117,6 +119,7 @@ type Change struct {
 	Leaving []string // nodes that are given back; no configuration names them any more
 	// Reservation is that of the cluster afterwards: nodes, cores and cost count, and Groups where they are set. Until the
 	// operation has succeeded, the greater of the two holds. The zero value leaves it as it is.
+	// Its CostPerHour is without VolumeCost.
 	Reservation policy.Reservation
 }
 

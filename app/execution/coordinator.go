@@ -9,6 +9,7 @@ import (
 	"muster/app/family"
 	"muster/app/health"
 	"muster/app/template"
+	"muster/app/volume"
 )
 
 // Most that one message between a worker and the server holds. The server refuses more with ETooLarge.
@@ -102,6 +103,9 @@ type Assignment struct {
 	// FromPool says of a create or confirm that the machine comes, or may come, from a pool; nil for one that does not.
 	FromPool *FromPool `json:",omitempty"`
 
+	// Volumes are those of the node, for the steps that create, attach, detach or give back what it has.
+	Volumes []volume.ForStep `json:",omitempty"`
+
 	Automators []string                // for bootstrap and names: those that the node's services use, sorted
 	Call       *template.ServiceAction // with its resources pinned
 	Compared   app.Action              `json:",omitempty"` // for compare: the action that Call is
@@ -145,6 +149,8 @@ type Report struct {
 	Facts map[string]string `json:",omitempty"`
 	// Changes are what a comparison found.
 	Changes *family.Changes `json:",omitempty"`
+	// Volumes are what was found out about the node's volumes, also where Err is set.
+	Volumes []volume.Seen `json:",omitempty"`
 }
 
 // WorkerPrefix begins the names of all workers of a registration, and of no others.

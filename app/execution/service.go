@@ -12,6 +12,7 @@ import (
 	"muster/app/resource"
 	"muster/app/secret"
 	"muster/app/template"
+	"muster/app/volume"
 )
 
 // StepStore keeps steps, and what workers hold and say of them.
@@ -75,6 +76,8 @@ type Config struct {
 	DryRuns   func(automator string) bool
 	Resources *resource.Service
 	Secrets   *secret.Service
+
+	Volumes volume.StepStore
 
 	Facts       *Facts
 	ManualSteps *ManualSteps

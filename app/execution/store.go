@@ -7,6 +7,7 @@ import (
 	appcluster "muster/app/cluster"
 	"muster/app/family"
 	"muster/app/health"
+	"muster/app/volume"
 )
 
 // ClaimedStep is a step that was just claimed, with the rows that belong to it.
@@ -58,6 +59,7 @@ type Finish struct {
 	Contract *health.NodeReport         // of the node
 	Facts    map[string]app.AnswerValue // that the service reported
 	Changes  *family.Changes            // that its tool would make
+	Volumes  []volume.Seen              // of the node, whether it ended well or not
 	// Fallbacks is other hardware to ask for, of a create that failed because nothing was to be had: the first that no quota refuses.
 	Fallbacks []appcluster.HardwareFallback
 	// Keep is the machine of a confirm that failed, to be kept for inspection, as far as there is room for it; nil for none.

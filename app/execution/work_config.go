@@ -45,6 +45,8 @@ type operationConfig struct {
 	digest string                // of peers
 
 	count createBatchCount
+
+	volumes volumesKnown
 }
 
 func (cc *configCache) get(ctx context.Context, a *Service, c *ClaimedStep) (*operationConfig, error) {

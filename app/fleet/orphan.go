@@ -13,6 +13,7 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/cluster"
+	"muster/app/volume"
 )
 
 // MachineStore keeps orphans, and what clusters have at providers.
@@ -31,6 +32,7 @@ type MachineStore interface {
 	// Resources returns all that was ever made for a cluster, in the order in which it was made.
 	Resources(ctx context.Context, tenant, cluster string) ([]CloudResource, error)
 	SetOrphanMode(ctx context.Context, m OrphanMode, who app.Actor, now time.Time) error
+	Volumes(ctx context.Context, tenant string, f volume.Filter) ([]volume.Volume, error)
 }
 
 // MachinesConfig is what Machines is created from. Only what says so may be nil.
@@ -82,26 +84,28 @@ const (
 
 // Orphan is a machine of ours that no cluster owns. Tenant, Cluster and Node are what its tags say.
 type Orphan struct {
-	ID        string      `json:"id"` // see OrphanID
-	Provider  string      `json:"provider"`
-	Machine   string      `json:"machine"`
-	Hostname  string      `json:"hostname,omitempty"`
-	Zone      string      `json:"zone,omitempty"`
-	Tenant    string      `json:"tenant,omitempty"`
-	Cluster   string      `json:"cluster,omitempty"`
-	Node      string      `json:"node,omitempty"`
-	Intent    string      `json:"-"`
-	Kind      OrphanKind  `json:"kind"`
-	State     OrphanState `json:"state"`
-	CreatedAt time.Time   `json:"created_at,omitzero"` // zero: not known; it is older than FirstSeen
-	FirstSeen time.Time   `json:"first_seen"`
-	LastSeen  time.Time   `json:"last_seen"`
-	SeenCount int         `json:"seen_count"`
-	DeleteAt  time.Time   `json:"delete_at,omitzero"`
-	DeletedAt time.Time   `json:"deleted_at,omitzero"`
-	Price     float64     `json:"price_per_hour"`     // 0: not known
-	Cost      float64     `json:"cost"`               // so far
-	Currency  string      `json:"currency,omitempty"` // of the tenant, by ISO 4217
+	ID       string `json:"id"` // see OrphanID
+	Provider string `json:"provider"`
+	Machine  string `json:"machine"` // or the volume
+	// Resource says what it is: a machine or a volume.
+	Resource  app.CloudResourceKind `json:"resource"`
+	Hostname  string                `json:"hostname,omitempty"`
+	Zone      string                `json:"zone,omitempty"`
+	Tenant    string                `json:"tenant,omitempty"`
+	Cluster   string                `json:"cluster,omitempty"`
+	Node      string                `json:"node,omitempty"`
+	Intent    string                `json:"-"`
+	Kind      OrphanKind            `json:"kind"`
+	State     OrphanState           `json:"state"`
+	CreatedAt time.Time             `json:"created_at,omitzero"` // zero: not known; it is older than FirstSeen
+	FirstSeen time.Time             `json:"first_seen"`
+	LastSeen  time.Time             `json:"last_seen"`
+	SeenCount int                   `json:"seen_count"`
+	DeleteAt  time.Time             `json:"delete_at,omitzero"`
+	DeletedAt time.Time             `json:"deleted_at,omitzero"`
+	Price     float64               `json:"price_per_hour"`     // 0: not known
+	Cost      float64               `json:"cost"`               // so far
+	Currency  string                `json:"currency,omitempty"` // of the tenant, by ISO 4217
 	// Decided is who said that it is to be deleted or kept; "" where no one did.
 	Decided  string         `json:"decided,omitempty"`
 	Decision OrphanDecision `json:"decision,omitempty"`

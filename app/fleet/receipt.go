@@ -11,6 +11,7 @@ import (
 	"muster/app"
 	"muster/app/family"
 	"muster/app/humanize"
+	"muster/app/volume"
 )
 
 // CloudResource is something that was made at a provider for an intent, from when it was made until a list proved it gone.
@@ -69,6 +70,9 @@ func (p Proof) Of(c app.Cluster) Proof {
 // ResourceMachine is a machine. Members that make more (disks, addresses) get kinds of their own.
 const ResourceMachine app.CloudResourceKind = "machine"
 
+// ResourceVolume is a volume.
+const ResourceVolume app.CloudResourceKind = "volume"
+
 // SeenMachine is a machine come across.
 func SeenMachine(m family.Machine, price float64) app.Seen {
 	return app.Seen{Kind: ResourceMachine, ID: m.ID, Zone: m.Zone, Price: price, CreatedAt: m.CreatedAt}
@@ -93,6 +97,25 @@ type Receipt struct {
 	Currency  string            `json:"currency"`           // by ISO 4217
 	Unpriced  int               `json:"unpriced,omitempty"` // resources whose price is not known, counted as free
 	Proof     Proof             `json:"proof"`
+	// Volumes are those that the cluster has, or had: what happened to each, and the proof where it was deleted.
+	Volumes []volume.Volume `json:"volumes,omitempty"`
+}
+
+// VolumeWords says of each volume what happened to it.
+func (r Receipt) VolumeWords() (words []string) {
+	for _, v := range r.Volumes {
+		what := fmt.Sprintf("Volume %s (%s of %s, %d GB) is %s", v.ID, v.Name, v.Node, v.SizeGB, v.State)
+		switch {
+		case v.Cluster != "" && v.Cluster != r.Cluster:
+			what = fmt.Sprintf("Volume %s (%s, %d GB) was kept, and cluster %s has it", v.ID, v.Name, v.SizeGB, v.Cluster)
+		case v.State == volume.StateDeleted && v.Proof != "":
+			what += ": " + strings.TrimRight(v.Proof, ".")
+		case v.State == volume.StateKept && !v.ExpiresAt.IsZero():
+			what += " until " + v.ExpiresAt.UTC().Format(time.DateOnly)
+		}
+		words = append(words, what+".")
+	}
+	return words
 }
 
 // Unproven tells that the cluster is deleted and that it isn't proven yet that nothing is left.
@@ -150,6 +173,9 @@ func (a *Machines) Receipt(ctx context.Context, actor app.Actor, cluster string)
 		return Receipt{}, err
 	}
 	r := NewReceipt(c, all, proof, a.Now())
+	if r.Volumes, err = a.Store.Volumes(ctx, actor.Tenant, volume.Filter{Cluster: c.ID, Gone: true}); err != nil {
+		return Receipt{}, err
+	}
 	r.Currency, err = a.Catalogs.CurrencyOf(ctx, actor.Tenant)
 	return r, err
 }

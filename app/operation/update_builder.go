@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"muster/app"
 	"muster/app/catalog"
@@ -17,6 +18,7 @@ import (
 	"muster/app/quarantine"
 	"muster/app/resource"
 	apptemplate "muster/app/template"
+	"muster/app/volume"
 	"muster/app/window"
 )
 
@@ -27,6 +29,8 @@ type BuilderStore interface {
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
 	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+	Volumes(ctx context.Context, tenant string, f volume.Filter) ([]volume.Volume, error)
+	ChooseVolumes(ctx context.Context, who app.Actor, cluster string, c apptemplate.VolumeChoice, now time.Time) error
 }
 
 // BuilderConfig is what Builder is created from. Only what says so may be nil.
@@ -37,6 +41,7 @@ type BuilderConfig struct {
 	DryRuns func(automator string) bool
 	// Sleeps reports whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
 	Sleeps    func(kind string) bool
+	Volumes   func(kind string) bool // makes volumes; nil: not known
 	Resources *resource.Service
 	Catalogs  *catalog.Service
 	Plans     *cluster.Plans
@@ -66,6 +71,7 @@ type updateBuilder struct {
 	batch      int
 	notes      []string
 	planned    appplan.Request
+	volumeCost float64              // per hour, of volumes that will be created
 	kept       quarantine.Selection // the failed machines that are kept
 	preview    cluster.UpdatePreview
 	facts      policy.Input
@@ -255,6 +261,11 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 	for _, n := range d.nodes {
 		r.Nodes = append(r.Nodes, appplan.Node{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work,
 			Lost: d.lost(n.Name)})
+	}
+	if slices.ContainsFunc(d.nodes, cluster.UpdatedNode.Touched) {
+		if err := a.checkVolumes(ctx, d, r.Nodes); err != nil {
+			return err
+		}
 	}
 	if !nothing {
 		if r.Hooks, err = a.Plans.Scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {

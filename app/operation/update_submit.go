@@ -78,6 +78,9 @@ func (a *Updates) update(ctx context.Context, actor app.Actor, c app.Cluster, m 
 	if m.PlanHash != "" && m.PlanHash != d.preview.PlanHash {
 		return appcluster.UpdateAnswer{}, errPlanChanged
 	}
+	if err := a.Submitter.chooseVolumes(ctx, actor, d, a.Builder); err != nil {
+		return appcluster.UpdateAnswer{}, err
+	}
 	if d.preview.NoChanges {
 		return a.Submitter.updateAnswer(ctx, actor, c, 0)
 	}
@@ -163,8 +166,8 @@ func (a *Submitter) updateOperation(ctx context.Context, d *updateBuilder, who s
 			change.Nodes[node.Name] = node.Services
 		}
 	}
-	if len(change.New)+len(change.Leaving) > 0 {
-		change.Reservation = policy.Reservation{Nodes: p.After.Nodes, CPU: d.cpu(), CostPerHour: p.After.CostPerHour}
+	if len(change.New)+len(change.Leaving) > 0 || d.volumeCost > 0 {
+		change.Reservation = policy.Reservation{Nodes: p.After.Nodes, CPU: d.cpu(), CostPerHour: p.After.CostPerHour, VolumeCost: d.volumeCost}
 	}
 	n.Change = change
 	return n, appcluster.GiveHostKeys(a.Keys, change.New)

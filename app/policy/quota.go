@@ -119,6 +119,7 @@ type Reservation struct {
 	Nodes       int
 	CPU         float64 // cores
 	CostPerHour float64
+	VolumeCost  float64 // how much of it is for volumes that aren't created yet: each takes its part along
 	From        time.Time
 	Until       time.Time // end of the lease, zero for none
 	EndedAt     time.Time // when it was given back; zero while it holds

@@ -31,6 +31,7 @@ import (
 	"muster/app/store/token"
 	"muster/app/store/usage"
 	"muster/app/store/user"
+	"muster/app/store/volume"
 	"muster/app/store/webhook"
 	"muster/app/store/window"
 )
@@ -68,6 +69,7 @@ type (
 	requestStore     = request.Store
 	webhookStore     = webhook.Store
 	fleetStore       = fleet.Store
+	volumeStore      = volume.Store
 	windowStore      = window.Store
 )
 
@@ -103,6 +105,7 @@ type Store struct {
 	requestStore
 	webhookStore
 	fleetStore
+	volumeStore
 	windowStore
 }
 
@@ -157,5 +160,6 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		webhookStore:    *webhook.New(d),
 		fleetStore:      *fleet.New(d),
 		windowStore:     *window.New(d),
+		volumeStore:     *volume.New(d),
 	}, nil
 }

@@ -105,6 +105,8 @@ type ProviderSpec struct {
 	// installation's currency; 0 where that is the same.
 	Currency     string  `json:"currency,omitempty"`
 	ExchangeRate float64 `json:"exchange_rate,omitempty"`
+	// VolumeCost is the price of a GB of a volume for a month of 730 hours; 0 where unknown.
+	VolumeCost float64 `json:"volume_cost_per_gb_month,omitempty"`
 }
 
 // HardwareType is a size of machine, with what each provider (by name of the ProviderSpec) calls it.
@@ -158,6 +160,8 @@ type Service struct {
 	// Reads are the keys of the configuration, at its top, that the service is set up by. Where it is empty, they are all
 	// but those that have the name of another service.
 	Reads []string `json:"reads,omitempty"`
+	// Volumes are disks that outlive the machines of its nodes; see VolumesOf.
+	Volumes []Volume `json:"volumes,omitempty"`
 }
 
 // HealthCheck is one way to see, on a node that has the service, whether it works: a command that ends with 0, a TCP port that

@@ -83,6 +83,14 @@ func (c *Catalog) InCurrency(to Exchange) *Catalog {
 	if len(factor) == 0 {
 		return &priced
 	}
+	priced.Providers = maps.Clone(c.Providers)
+	for name, f := range factor {
+		if p := c.Providers[name]; p.VolumeCost > 0 {
+			converted := *p
+			converted.VolumeCost *= f
+			priced.Providers[name] = &converted
+		}
+	}
 	priced.Hardware = maps.Clone(c.Hardware)
 	for name, h := range c.Hardware {
 		var flavors map[string]Flavor

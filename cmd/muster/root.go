@@ -21,6 +21,7 @@ import (
 	"muster/cmd/muster/offline"
 	"muster/cmd/muster/policy"
 	"muster/cmd/muster/server"
+	"muster/cmd/muster/volume"
 	"muster/cmd/muster/webhook"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,7 @@ func commands(c *cli.Context) []*cobra.Command {
 		grouped("clusters", fleet.NodeCommand(c)),
 		grouped("clusters", catalog.TemplateCommand(c)),
 		grouped("clusters", fleet.PoolCommand(c)),
+		grouped("clusters", volume.Command(c)),
 		grouped("clusters", catalog.ProviderCommand(c)), grouped("clusters", catalog.AutomatorCommand(c)),
 		grouped("clusters", fleet.OrphansCommand(c)),
 		grouped("clusters", policy.QuotaCommand(c)),

@@ -50,7 +50,11 @@ func (p *pass) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
-	orphans, err := p.Orphans.SeeOrphans(ctx, name, time.Now(), found)
+	disks, err := p.sortVolumes(ctx, cloud)
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	orphans, err := p.Orphans.SeeOrphans(ctx, name, time.Now(), append(found, disks...))
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
@@ -165,7 +169,8 @@ func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machine
 			}
 		}
 		tags := m.Tags
-		o := fleet.Orphan{ID: fleet.OrphanID(p.account.Provider, m.ID), Provider: p.account.Provider, Machine: m.ID, Hostname: m.Hostname, Zone: m.Zone,
+		o := fleet.Orphan{ID: fleet.OrphanID(p.account.Provider, m.ID), Provider: p.account.Provider, Machine: m.ID,
+			Resource: fleet.ResourceMachine, Hostname: m.Hostname, Zone: m.Zone,
 			Tenant: tags[family.TagTenant], Cluster: tags[family.TagCluster], Node: tags[family.TagNode], Intent: id, Kind: kind, CreatedAt: m.CreatedAt}
 		if wanted {
 			o.Tenant, o.Cluster, o.Node = i.Tenant, i.Cluster, i.Node // tags of one that came from a pool may name that
@@ -196,7 +201,7 @@ func (p *pass) clear(ctx context.Context, cloud family.Provider, orphans []fleet
 	for _, o := range orphans {
 		if o.SeenCount == 1 {
 			observe.MeterOf(p.Meter).Add(observe.MetricFindings, 1, budget.Metered(o.Provider), "orphan")
-			p.Log.Warn("orphaned machine found", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster,
+			p.Log.Warn("orphaned "+string(o.Resource)+" found", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster,
 				"node", o.Node, "kind", o.Kind)
 		}
 		if state, at := p.policy.Judge(o); state == fleet.OrphanDue && at.After(now) && at.Before(p.next) {
@@ -208,6 +213,9 @@ func (p *pass) clear(ctx context.Context, cloud family.Provider, orphans []fleet
 
 // remove deletes an orphan, after one more look at the ledger: someone may stand behind it by now.
 func (p *pass) remove(ctx context.Context, cloud family.Provider, o fleet.Orphan) error {
+	if o.Resource == fleet.ResourceVolume {
+		return p.removeVolume(ctx, cloud, o)
+	}
 	if o.Kind != fleet.OrphanUnknown {
 		live, err := p.Orphans.IntentsOf(ctx, p.name)
 		if err != nil {

@@ -44,10 +44,11 @@ const _ = uint(time.Minute - watchEvery - reconcileGap - 2*reconcileTick)
 type Reconciler struct {
 	Name         string // unique among all servers that ever ran
 	Installation string
-	Accounts     AccountStore // with Orphans, Clusters and Proofs: all of them are the installation's store
+	Accounts     AccountStore // with Orphans, Clusters, Proofs and Volumes: all of them are the installation's store
 	Orphans      OrphanStore
 	Clusters     ClusterStore
 	Proofs       ProofStore
+	Volumes      VolumeStore
 	Providers    jobs.Providers
 	Catalog      func() *template.Catalog
 	// Own returns the providers that tenants have of their own; nil: none do.
@@ -140,6 +141,9 @@ func (r *Reconciler) tick(ctx context.Context) error {
 			}
 			r.begin(ctx, "account "+name, func(ctx context.Context) { r.look(ctx, name, mode) })
 		}
+	}
+	if err := r.beginVolumes(ctx); err != nil {
+		return err
 	}
 	return r.beginProofs(ctx)
 }

@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/fleet"
+	"muster/app/volume"
 )
 
 // AccountStore keeps how several servers take turns at accounts, and what they found in them.
@@ -39,6 +40,18 @@ type ClusterStore interface {
 	Definition(ctx context.Context, tenant, cluster string) (appcluster.Definition, error)
 	Nodes(ctx context.Context, tenant, cluster string) ([]app.Node, error)
 	Resources(ctx context.Context, tenant, cluster string) ([]fleet.CloudResource, error)
+}
+
+// VolumeStore keeps volumes, and which of them are to be deleted.
+type VolumeStore interface {
+	// DueVolumes returns the volumes that are to be deleted, and kept ones that have expired, of all tenants.
+	DueVolumes(ctx context.Context, now time.Time, limit int) ([]volume.Volume, error)
+	// ExpireVolume has an expired volume deleted; false where it isn't kept any more, or for longer.
+	ExpireVolume(ctx context.Context, id string, now time.Time) (bool, error)
+	// VolumeGone ends a volume that is proven to be gone, or keeps why it couldn't be deleted.
+	VolumeGone(ctx context.Context, id string, now time.Time, proof, failure string) error
+	// VolumeIntents returns, by id, the volumes of a provider's name that are known, whatever their state.
+	VolumeIntents(ctx context.Context, provider string, ids []string) (map[string]volume.Volume, error)
 }
 
 // ProofStore keeps proofs that nothing is left of deleted clusters.

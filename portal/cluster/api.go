@@ -8,6 +8,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/label"
 	"muster/app/layout"
+	"muster/app/template"
 	"muster/portal/policy"
 	"muster/portal/site"
 )
@@ -70,7 +71,18 @@ func (p *clusterPage) APIShow(ctx context.Context, in *site.IDInput) (*site.Body
 	return p.AnswerCluster(ctx)(p.Clusters.Cluster(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *managePages) APIDelete(ctx context.Context, in *site.IDInput) (*site.Body[cluster.View], error) {
+// deleteInput is a delete, with what happens to the cluster's volumes.
+type deleteInput struct {
+	site.IDInput
+	Volumes template.VolumeChoice `query:"volumes" enum:"keep,delete" doc:"What happens to the cluster's volumes; default: what each volume says"`
+}
+
+func (p *managePages) APIDelete(ctx context.Context, in *deleteInput) (*site.Body[cluster.View], error) {
+	if in.Volumes != "" {
+		if err := p.Volumes.ChooseVolumes(ctx, site.Caller(ctx), in.ID, in.Volumes); err != nil {
+			return nil, p.Fail(ctx, err)
+		}
+	}
 	return p.AnswerCluster(ctx)(p.Deletes.DeleteCluster(ctx, site.Caller(ctx), in.ID))
 }
 

@@ -91,6 +91,9 @@ func (p *Service) newUpdateForm(ctx context.Context, a app.Actor, cluster string
 	}
 	f.readBatch(in)
 	f.readKeepFailed(in)
+	if err := f.readVolumes(ctx, p.Volumes, a, in); err != nil {
+		return nil, err
+	}
 	f.readOnFailure(in)
 	return f, nil
 }
@@ -148,6 +151,28 @@ func (f *changeForm) readKeepFailed(in url.Values) {
 		f.complain("Unknown choice for Failed machines.", "Choose one from the list.")
 		f.ask.KeepFailed = ""
 	}
+}
+
+// readVolumes reads what happens to volumes, where the cluster has some and the change may remove nodes or services.
+func (f *changeForm) readVolumes(ctx context.Context, all site.Volumes, a app.Actor, in url.Values) error {
+	if f.ask.Kind != app.OperationResize && f.ask.Kind != app.OperationRemoveServices {
+		return nil
+	}
+	has, err := volumesOf(ctx, all, a, f.page.View.ID)
+	if err != nil || len(has) == 0 {
+		return err
+	}
+	f.ask.Volumes = template.VolumeChoice(in.Get("volumes"))
+	if f.ask.Volumes.Check() != nil {
+		f.complain("Unknown choice for Volumes.", "Choose one from the list.")
+		f.ask.Volumes = ""
+	}
+	f.page.Form.Volumes = []page.Choice{{Label: "As each volume says (default)"}, {Value: string(template.VolumeKeep), Label: "Keep for 30 days"},
+		{Value: string(template.VolumeDelete), Label: "Delete with all data"}}
+	for i, c := range f.page.Form.Volumes {
+		f.page.Form.Volumes[i].Chosen = c.Value == string(f.ask.Volumes)
+	}
+	return nil
 }
 
 func (f *changeForm) readOnFailure(in url.Values) {

@@ -41,6 +41,7 @@ type UpdateForm struct {
 	OnFailures              []page.Choice
 	MinAvailable            string
 	KeepFailed              []page.Choice
+	Volumes                 []page.Choice // what happens to those of nodes and services that go; none where the cluster has none
 	NoRestart               bool
 	Parameters              []ParameterNow
 	Config, Base            string // the configuration as typed, and as it was shown
@@ -280,6 +281,7 @@ func (p UpdatePreview) fields() []field {
 	add("on_failure", string(m.OnFailure))
 	add("min_available", string(m.MinAvailable))
 	add("keep_failed", string(m.KeepFailed))
+	add("volumes", string(m.Volumes))
 	if m.NoRestart {
 		add("no_restart", "yes")
 	}

@@ -178,6 +178,8 @@ var BarMarks = map[app.Action]string{
 	app.ActionDelete:     "M0 1.5H3M3 4.5H6",
 	app.ActionSleep:      "M0 2H6M0 5H6",
 	app.ActionWake:       "M1 0V6M4 0V6",
+	app.ActionAttach:     "M1 4H5M3 1V4",
+	app.ActionDetach:     "M1 2H5M3 2V5",
 	app.ActionIsolate:    "M1 1H5V5H1Z",
 	app.ActionReload:     "M1 3A2 2 0 1 1 3 5",
 	app.ActionCheck:      "M1 3 2.5 4.5 5 1.5",

@@ -53,6 +53,7 @@ type UseCases struct {
 	Provisioners   Provisioners
 	Machines       Machines
 	Pools          Pools
+	Volumes        Volumes
 	BuildHooks     BuildHooks
 	Builds         Builds
 	BuildCalls     BuildCalls

@@ -65,6 +65,8 @@ type Harness[S T[S]] struct {
 	// Vanish has a machine go by other means than ours, as when someone deletes it in the cloud's own console. Members that speak to a simulated
 	// endpoint should have it.
 	Vanish func(t S, id string)
+	// Mount is where volumes are mounted; "" means /srv/suite. NoVolume and NoMachine are ids in the cloud's form that it doesn't have; "" means any text.
+	Mount, NoVolume, NoMachine string
 	// Wrong are accounts with something wrong in them, at least ten for a cloud.
 	Wrong []Wrong[S]
 }
@@ -85,6 +87,7 @@ func Run[S T[S]](t S, h Harness[S]) {
 	t.Run("machines outlive the provider's process", h.reopened)
 	t.Run("a vanished machine can be deleted", addresses[S]{h}.vanished)
 	t.Run("machines sleep, wake and keep their files", power[S]{h}.sleeps)
+	t.Run("volumes outlive their machines", disks[S]{h}.volumes)
 	t.Run("machines prove their identity and accept our key", h.login)
 	t.Run("a lost response creates no second machine", endpoint[S]{h}.lostAnswers)
 	t.Run("a machine that lists late is created once and can be deleted", lists[S]{h}.late)

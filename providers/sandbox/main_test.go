@@ -43,6 +43,7 @@ func suite(mode string) (providertest.Harness, map[string]string) {
 		Flavor: "small",
 		Image:  HostImage,
 		Login:  true,
+		Mount:  "~/suite",
 		Refuses: map[string]func(*family.MachineSpec){
 			"an unknown flavor":    func(s *family.MachineSpec) { s.Flavor.Flavor = "gigantic" },
 			"an unknown image":     func(s *family.MachineSpec) { s.Image.Image = "ubuntu" },

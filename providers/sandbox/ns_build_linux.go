@@ -31,6 +31,8 @@ type building struct {
 	net    *network
 	log    *slog.Logger
 	prefix netip.Prefix // address and network's length
+
+	volumes []*volume // that it had before, where it is made to run again
 }
 
 // initScript is what process 1 runs before it becomes the SSH server. It waits for a word, which comes only after its

@@ -94,6 +94,11 @@ func (n *namespaces) run(ctx context.Context, r *record, k keys, again bool) err
 		record: r, keys: k, again: again, base: base, sshd: sshd, files: n.files, net: n.net, log: n.log,
 		prefix: netip.PrefixFrom(address, subnet.Bits()),
 	}
+	if again {
+		if b.volumes, err = n.files.volumesOf(r.ID); err != nil {
+			return err
+		}
+	}
 	return b.run(ctx)
 }
 

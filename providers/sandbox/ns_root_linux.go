@@ -27,10 +27,18 @@ func (b *building) furnish() error {
 	}
 	devices := openDevices()
 	defer closeAll(devices)
+	volumes, err := b.openVolumes()
+	defer func() { closeFolders(volumes) }()
+	if err != nil {
+		return err
+	}
 	if err := enter(root); err != nil {
 		return fmt.Errorf("enter the root: %w", err)
 	}
 	if err := mountKernel(devices); err != nil {
+		return err
+	}
+	if err := mountVolumes(volumes); err != nil {
 		return err
 	}
 	return b.writeEtc()

@@ -64,6 +64,17 @@ type backend interface {
 	close() error
 }
 
+// mounter puts volumes on machines of one kind. Every backend is one.
+type mounter interface {
+	// mountPath is where a volume is on the machine that is wanted on a path; EInvalid where it can't be there. mount puts it there, and unmount
+	// takes it away: ETransient while something uses it. What is so already is success.
+	mountPath(r *record, mount string) (string, error)
+	mount(r *record, v *volume) error
+	unmount(r *record, v *volume) error
+}
+
+func (p *Provider) mounter(r *record) mounter { return p.kinds[r.Mode].(mounter) }
+
 // Open opens the sandbox of a data directory, taking up the machines that are in it. With mode namespaces, EInvalid
 // where those cannot be made here; with auto, the reason is kept for Mode.
 func Open(ctx context.Context, name string, values map[string]any, env Env) (*Provider, error) {

@@ -265,6 +265,11 @@ func (c *checker) service(e *form.Entry, s *template.Service) {
 		}
 	}
 	c.health(e, s)
+	if i, err := s.CheckVolumes(); err != nil {
+		a := app.AsError(err)
+		path := []any{"volumes", i}
+		c.report(e, rule(e), path, a.Hint, "%s: %s", e.Spell(path), a.Message)
+	}
 }
 
 // needs checks one phase's dependencies. A service that nothing can satisfy is only a warning: the rest of the catalog

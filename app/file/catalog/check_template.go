@@ -21,6 +21,7 @@ func (c templateChecker) template(e *form.Entry, t *template.Template) {
 	c.labels(e, t)
 	c.fallbackHardware(e, t)
 	c.places(e, t)
+	c.volumes(e, t)
 	c.hooks(e, t.Hooks)
 	c.life(e, t)
 	c.defaults(e, t)

@@ -39,6 +39,8 @@ type Options struct {
 	// CheckExtra reports whether what hardware or an image says for a provider of one of ProviderTypes, beside its flavor or its image, fits it.
 	// When its error is an *app.Error, Field names the field, with "extra." before it. Nil means that it is not checked.
 	CheckExtra func(typ string, image bool, extra map[string]string) error
+	// MakesVolumes reports whether one of ProviderTypes makes volumes; nil means that it isn't checked.
+	MakesVolumes func(typ string) bool
 	// Automators are the existing tools; nil means that they are not checked.
 	Automators []string
 	// CheckAction reports whether the fields of a service action fit one of Automators. When its error is an *app.Error,

@@ -90,6 +90,9 @@ func (s *Store) TransferCluster(ctx context.Context, r ownership.Transfer) error
 		if err := t.Exec(`UPDATE clusters SET owner = ?, owner_group = ? WHERE id = ?`, r.To, r.Group, c.ID); err != nil {
 			return err
 		}
+		if err := t.Exec(`UPDATE volumes SET owner = ? WHERE cluster = ? AND cluster <> '' AND deleted_at = 0`, r.To, c.ID); err != nil {
+			return err
+		}
 		// What was shared with them ends with their owning it.
 		if err := t.Exec(`DELETE FROM cluster_shares WHERE cluster = ? AND (person = ? OR in_group <> '' AND in_group = ?)`, c.ID, r.To, r.Group); err != nil {
 			return err

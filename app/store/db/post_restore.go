@@ -166,6 +166,9 @@ func (w *postRestore) leases(out *Outcome) error {
 		return err
 	}
 	out.Leases = int(n)
+	if _, err := w.exec(`UPDATE volumes SET expires_at = ? WHERE state = 'kept' AND expires_at > 0 AND expires_at < ?`, until, until); err != nil {
+		return err
+	}
 	_, err = w.exec(`UPDATE reservations SET until_at = ? WHERE ended_at = 0 AND until_at > 0 AND until_at < ?`, until, until)
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"muster/app/store/operation"
 	"muster/app/store/policy"
 	"muster/app/store/receipt"
+	"muster/app/store/volume"
 )
 
 // finishCall is one call of FinishSteps in progress.
@@ -137,6 +138,14 @@ func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f executi
 	if err := keepChanges(t, o.Tenant, o.Cluster, st, f); err != nil {
 		return err
 	}
+	if err := volume.Note(t, f.Now, o.Tenant, o.Cluster, st.Node, f.Volumes); err != nil {
+		return err
+	}
+	if f.Err == nil && st.Action == app.ActionDetach {
+		if err := volume.ServicesGone(t, f.Now, o.Tenant, o.Cluster, st.Node, o.ID); err != nil {
+			return err
+		}
+	}
 	n := ledger.Node{Cluster: o.Cluster, Name: st.Node}
 	if err := receipt.NoteNode(t, f.Now, n.Cluster, n.Name, f.Seen); err != nil {
 		return err
@@ -155,6 +164,11 @@ func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f executi
 		stays, err := stays(t, o, *f.Node)
 		if err != nil {
 			return err
+		}
+		if f.Node.Deleted {
+			if err := volume.NodeGone(t, f.Now, o.Tenant, o.Cluster, st.Node, o.ID); err != nil {
+				return err
+			}
 		}
 		nodes.Update(n, o.Tenant, stays, *f.Node)
 	}

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -13,13 +14,13 @@ import (
 )
 
 const orphanColumns = `id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, created_at,
-	first_seen, last_seen, sightings, gone_at, decision, decided, error`
+	first_seen, last_seen, sightings, gone_at, decision, decided, error, resource`
 
 func scanOrphan(row db.Scanner) (fleet.Orphan, error) {
 	var o fleet.Orphan
 	var made, first, last, gone int64
 	err := row.Scan(&o.ID, &o.Provider, &o.Machine, &o.Hostname, &o.Zone, &o.Tenant, &o.Cluster, &o.Node, &o.Intent, &o.Kind, &o.Price,
-		&made, &first, &last, &o.SeenCount, &gone, &o.Decision, &o.Decided, &o.Error)
+		&made, &first, &last, &o.SeenCount, &gone, &o.Decision, &o.Decided, &o.Error, &o.Resource)
 	o.CreatedAt, o.FirstSeen, o.LastSeen, o.DeletedAt = db.FromMicros(made), db.FromMicros(first), db.FromMicros(last), db.FromMicros(gone)
 	return o, err
 }
@@ -86,8 +87,8 @@ func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, 
 		list = []fleet.Orphan{}
 		for _, o := range seen {
 			err := t.Exec(`INSERT INTO orphans (id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, created_at,
-					first_seen, last_seen, sightings, gone_at, decision, decided, error)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, '', '', '')
+					first_seen, last_seen, sightings, gone_at, decision, decided, error, resource)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, '', '', '', ?)
 				ON CONFLICT (id) DO UPDATE SET hostname = excluded.hostname, zone = excluded.zone, tenant = excluded.tenant,
 					cluster = excluded.cluster, node = excluded.node, intent = excluded.intent, kind = excluded.kind, price = excluded.price,
 					created_at = excluded.created_at, last_seen = excluded.last_seen,
@@ -96,8 +97,8 @@ func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, 
 					decision = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.decision END,
 					decided = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.decided END,
 					error = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.error END, gone_at = 0`,
-				fleet.OrphanID(provider, o.Machine), provider, o.Machine, o.Hostname, o.Zone, o.Tenant, o.Cluster, o.Node, o.Intent, o.Kind, o.Price,
-				db.Micros(o.CreatedAt), at, at)
+				cmp.Or(o.ID, fleet.OrphanID(provider, o.Machine)), provider, o.Machine, o.Hostname, o.Zone, o.Tenant, o.Cluster, o.Node, o.Intent, o.Kind, o.Price,
+				db.Micros(o.CreatedAt), at, at, string(cmp.Or(o.Resource, fleet.ResourceMachine)))
 			if err != nil {
 				return err
 			}

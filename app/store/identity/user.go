@@ -217,6 +217,7 @@ func handOver(t *db.Tx, u identity.User, to string) (names []string, err error) 
 	if err := t.Each(db.Texts(&names), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`, u.Tenant, u.Name); err != nil {
 		return nil, err
 	}
+	// Without an heir, kept volumes stay until they expire; admins see them.
 	if to == "" {
 		if len(names) == 0 {
 			return nil, nil
@@ -240,6 +241,9 @@ func handOver(t *db.Tx, u identity.User, to string) (names []string, err error) 
 		return nil, &app.Error{Code: app.EConflict, Field: "transfer_to", Message: fmt.Sprintf("%s can't own clusters: the account is disabled, or its role is viewer.", to)}
 	}
 	if err := t.Exec(`UPDATE clusters SET owner = ? WHERE tenant = ? AND owner = ? AND deleted_at = 0`, to, u.Tenant, u.Name); err != nil {
+		return nil, err
+	}
+	if err := t.Exec(`UPDATE volumes SET owner = ? WHERE tenant = ? AND owner = ? AND deleted_at = 0`, to, u.Tenant, u.Name); err != nil {
 		return nil, err
 	}
 	return names, t.Exec(`UPDATE reservations SET owner = ? WHERE tenant = ? AND owner = ? AND ended_at = 0`, to, u.Tenant, u.Name)

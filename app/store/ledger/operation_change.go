@@ -58,7 +58,7 @@ func changeDone(t *db.Tx, now time.Time, o app.Operation) error {
 		return err
 	}
 	if r != nil {
-		if err := t.Exec(`UPDATE reservations SET nodes = ?, cpu = ?, cost = ? WHERE cluster = ? AND ended_at = 0`,
+		if err := t.Exec(`UPDATE reservations SET nodes = ?, cpu = ?, cost = ?, volume_cost = 0 WHERE cluster = ? AND ended_at = 0`,
 			r.Nodes, r.CPU, r.CostPerHour, o.Cluster); err != nil {
 			return err
 		}

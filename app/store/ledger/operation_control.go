@@ -12,6 +12,7 @@ import (
 	"muster/app/store/health"
 	"muster/app/store/idle"
 	"muster/app/store/policy"
+	"muster/app/store/volume"
 	"muster/app/store/window"
 )
 
@@ -60,6 +61,9 @@ func endCluster(t *db.Tx, now time.Time, o *ledger.Operation) error {
 			return err
 		}
 		if err := t.Exec(`UPDATE clusters SET deleted_at = ?, ssh_key = ? WHERE id = ?`, db.Micros(now), []byte{}, o.Cluster); err != nil {
+			return err
+		}
+		if err := volume.ClusterGone(t, now, o.Tenant, o.Cluster); err != nil {
 			return err
 		}
 		if err := policy.Release(t, now, o.Cluster, 0); err != nil {

@@ -18,6 +18,7 @@ import (
 	"muster/app/store/lease"
 	"muster/app/store/policy"
 	"muster/app/store/resource"
+	"muster/app/store/volume"
 	"muster/app/template"
 )
 
@@ -94,6 +95,12 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 	}
 	if err := insertNodes(t, c, n.Nodes, n.Definition.Hardware, c.CreatedAt); err != nil {
 		return op, err
+	}
+	for _, v := range n.Volumes {
+		if err := volume.Assign(t, c.CreatedAt, c.Tenant, v.Volume, volume.Place{Cluster: c.ID, Provider: c.Provider, Node: v.Node, Service: v.Service,
+			Name: v.Name, Owner: c.Owner}); err != nil {
+			return op, err
+		}
 	}
 	if err := t.Event(app.Event{At: c.CreatedAt, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster,
 		Status: string(c.Status)}); err != nil {

@@ -121,15 +121,17 @@ func reserveChange(t *db.Tx, op app.Operation, c app.Cluster, want apppolicy.Res
 	}
 	r := apppolicy.Reservation{Tenant: c.Tenant, Cluster: c.ID, Owner: c.Owner, Groups: want.Groups, From: c.CreatedAt, Until: c.ExpiresAt}
 	if had != nil && had.EndedAt.IsZero() {
-		was = &ledger.ReservedText{Nodes: had.Nodes, CPU: had.CPU, CostPerHour: had.CostPerHour}
+		was = &ledger.ReservedText{Nodes: had.Nodes, CPU: had.CPU, CostPerHour: had.CostPerHour - had.VolumeCost}
 		r.Owner, r.Until = had.Owner, had.Until
-		r.Nodes, r.CPU, r.CostPerHour = had.Nodes, had.CPU, had.CostPerHour
+		r.Nodes, r.CPU, r.CostPerHour, r.VolumeCost = had.Nodes, had.CPU, was.CostPerHour, had.VolumeCost
 	}
 	if want.Nodes == 0 && want.CPU == 0 && want.CostPerHour == 0 {
 		return was, nil, nil
 	}
 	made = &ledger.ReservedText{Nodes: want.Nodes, CPU: want.CPU, CostPerHour: want.CostPerHour}
 	r.Nodes, r.CPU, r.CostPerHour = max(r.Nodes, want.Nodes), max(r.CPU, want.CPU), max(r.CostPerHour, want.CostPerHour)
+	r.VolumeCost = max(r.VolumeCost, want.VolumeCost)
+	r.CostPerHour += r.VolumeCost
 	return was, made, policy.Reserve(t, op.CreatedAt, r)
 }
 

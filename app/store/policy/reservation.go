@@ -8,7 +8,8 @@ import (
 	"muster/app/store/db"
 )
 
-const reservationColumns = `r.id, r.tenant, r.cluster, r.request, r.owner, r.nodes, r.cpu, r.cost, r.from_at, r.until_at, r.ended_at, r.pool`
+const reservationColumns = `r.id, r.tenant, r.cluster, r.request, r.owner, r.nodes, r.cpu, r.cost, r.from_at, r.until_at, r.ended_at, r.pool,
+	r.volume_cost`
 
 // keptReservation is a reservation as it is in its table.
 type keptReservation struct {
@@ -18,7 +19,8 @@ type keptReservation struct {
 
 func scanReservation(row db.Scanner) (r keptReservation, err error) {
 	var from, until, ended, pool int64
-	err = row.Scan(&r.id, &r.Tenant, &r.Cluster, &r.Request, &r.Owner, &r.Nodes, &r.CPU, &r.CostPerHour, &from, &until, &ended, &pool)
+	err = row.Scan(&r.id, &r.Tenant, &r.Cluster, &r.Request, &r.Owner, &r.Nodes, &r.CPU, &r.CostPerHour, &from, &until, &ended, &pool,
+		&r.VolumeCost)
 	r.Pool = pool != 0
 	r.From, r.Until, r.EndedAt = db.FromMicros(from), db.FromMicros(until), db.FromMicros(ended)
 	return r, err
@@ -103,16 +105,20 @@ func reservedGroups(t *db.Tx, id int64) (groups []string, err error) {
 
 func keepReservation(t *db.Tx, id int64, r apppolicy.Reservation) error {
 	if id > 0 {
-		if err := t.Exec(`UPDATE reservations SET cluster = ?, request = ?, owner = ?, nodes = ?, cpu = ?, cost = ?, until_at = ?, ended_at = 0 WHERE id = ?`,
-			r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour, db.Micros(r.Until), id); err != nil {
+		if err := t.Exec(`UPDATE reservations SET cluster = ?, request = ?, owner = ?, nodes = ?, cpu = ?, cost = ?, until_at = ?, ended_at = 0,
+				volume_cost = ? WHERE id = ?`,
+			r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour, db.Micros(r.Until), r.VolumeCost, id); err != nil {
+			return err
+		}
+		if err := ofVolumes(t, r); err != nil {
 			return err
 		}
 		if err := t.Exec(`DELETE FROM reservation_groups WHERE reservation = ?`, id); err != nil {
 			return err
 		}
-	} else if err := t.Row(`INSERT INTO reservations (tenant, cluster, request, owner, nodes, cpu, cost, from_at, until_at, ended_at, pool)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?) RETURNING id`, r.Tenant, r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour,
-		db.Micros(r.From), db.Micros(r.Until), db.Flag(r.Pool)).Scan(&id); err != nil {
+	} else if err := t.Row(`INSERT INTO reservations (tenant, cluster, request, owner, nodes, cpu, cost, from_at, until_at, ended_at, pool, volume_cost)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?) RETURNING id`, r.Tenant, r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour,
+		db.Micros(r.From), db.Micros(r.Until), db.Flag(r.Pool), r.VolumeCost).Scan(&id); err != nil {
 		return db.Wrapped(err)
 	}
 	for _, g := range r.Groups {
@@ -122,6 +128,16 @@ func keepReservation(t *db.Tx, id int64, r apppolicy.Reservation) error {
 		}
 	}
 	return nil
+}
+
+// ofVolumes has what is reserved for a cluster's volumes end with its lease, and count for its owner.
+func ofVolumes(t *db.Tx, r apppolicy.Reservation) error {
+	if r.Cluster == "" {
+		return nil
+	}
+	return t.Exec(`UPDATE reservations SET owner = ?, until_at = ? WHERE ended_at = 0 AND tenant = ?
+		AND cluster IN (SELECT v.id FROM volumes v WHERE v.cluster = ? AND v.cluster <> '' AND v.deleted_at = 0)`,
+		r.Owner, db.Micros(r.Until), r.Tenant, r.Cluster)
 }
 
 // Release ends the reservation of a cluster whose machines are gone, or of a request that comes to nothing ("" and 0 for

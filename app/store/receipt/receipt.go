@@ -78,7 +78,7 @@ func noteSeen(t *db.Tx, at time.Time, provider, intent string, seen []app.Seen) 
 
 // NodeGone ends all that a node had: its provider was asked, and has nothing of it.
 func NodeGone(t *db.Tx, at time.Time, cluster, node string) error {
-	return t.Exec(`UPDATE resources SET deleted_at = ? WHERE cluster = ? AND node = ? AND deleted_at = 0`, db.Micros(at), cluster, node)
+	return t.Exec(`UPDATE resources SET deleted_at = ? WHERE cluster = ? AND node = ? AND deleted_at = 0 AND kind <> 'volume'`, db.Micros(at), cluster, node)
 }
 
 // LastNode returns the greatest number that a node of the cluster ever had, those that are gone included; 0 for none.
@@ -114,7 +114,7 @@ func (s *Store) SetProof(ctx context.Context, tenant, cluster string, p fleet.Pr
 			return nil
 		}
 		// Machines whose going no one had reported are gone by the same proof, and their intents with them.
-		if err := t.Exec(`UPDATE resources SET deleted_at = ? WHERE cluster = ? AND deleted_at = 0`, db.Micros(p.At), cluster); err != nil {
+		if err := t.Exec(`UPDATE resources SET deleted_at = ? WHERE cluster = ? AND deleted_at = 0 AND kind <> 'volume'`, db.Micros(p.At), cluster); err != nil {
 			return err
 		}
 		if err := t.Exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0`, db.Micros(p.At), cluster); err != nil {

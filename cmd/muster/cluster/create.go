@@ -86,6 +86,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 		description   string
 		labels        []string
 		preview       bool
+		volumes       []string
 	)
 	cmd := &cobra.Command{
 		Use:   "create [NAME] (--template T --size N | -f SPEC)",
@@ -118,6 +119,9 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if r.Parameters, err = parseSettings(settings); err != nil {
+				return err
+			}
+			if r.Volumes, err = cli.ParseVolumes(volumes); err != nil {
 				return err
 			}
 			if r.Labels, err = parseLabels("--label", labels); err != nil {
@@ -172,6 +176,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 	cmd.Flags().StringVar(&lease, "lease", "", "lease `duration`, such as 8h or 7d, or forever (default: the template's)")
 	cmd.Flags().StringVar(&config, "config", "", "configuration that overrides the template's: a JSON `object`, a YAML or JSON file, or - for stdin")
 	cmd.Flags().StringArrayVar(&settings, "set", nil, "template parameter as `name=value`; may be repeated; see muster template show")
+	cmd.Flags().StringArrayVar(&volumes, "volume", nil, "kept volume to use instead of a new one, as `name=ID`, once for each node; see muster volume list --kept")
 	cmd.Flags().StringVar(&dnsSuffix, "dns-suffix", "", "`domain` for host names (default: the template's)")
 	cmd.Flags().StringVar(&visibility, "visibility", "", "who can see the cluster: `private` (owner, admins, and people it's shared with) or tenant (everyone in the tenant) (default: the tenant's setting)")
 	cmd.Flags().StringVar(&group, "group", "", "one of your groups; members of this `group` co-own the cluster")

@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/humanize"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 
 	"github.com/spf13/cobra"
@@ -16,8 +17,9 @@ import (
 
 func clusterDeleteCommand(c *cli.Context) *cobra.Command {
 	var (
-		yes bool
-		w   waitFlags
+		yes     bool
+		volumes volumeChoice
+		w       waitFlags
 	)
 	cmd := &cobra.Command{
 		Use:     "delete ID|NAME",
@@ -33,6 +35,9 @@ func clusterDeleteCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if !yes {
+				if err := printVolumeFates(cmd.Context(), c, cl, v.ID, template.VolumeChoice(volumes)); err != nil {
+					return err
+				}
 				if err := ConfirmDelete(cmd.Context(), c, v); err != nil {
 					return err
 				}
@@ -41,13 +46,14 @@ func clusterDeleteCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if v, err = cl.Clusters.Delete(cmd.Context(), v.ID); err != nil {
+			if v, err = cl.Clusters.DeleteWith(cmd.Context(), v.ID, template.VolumeChoice(volumes)); err != nil {
 				return err
 			}
 			return deleting(cmd.Context(), c, cl, v, w, after)
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
+	cmd.Flags().Var(&volumes, "volumes", "what happens to the cluster's volumes: keep or delete (default: what each volume says)")
 	w.declare(cmd)
 	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/file/spec"
 	"muster/app/humanize"
+	"muster/app/volume"
 	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 
@@ -110,6 +111,9 @@ func PrintPreview(c *cli.Context, p cluster.Preview) {
 		cli.Line(c.Stdout, "  %d × %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
 	cli.Line(c.Stdout, "%s, %s per hour, %s", humanize.Count(p.Layout.Size(), "node"), p.Layout.Price(), withPeople(takes(p.Duration, p.Plan.Expects), p.Plan.PeopleInWords()))
+	if words := volume.Words(p.Volumes, p.Layout.Currency); words != "" {
+		cli.Line(c.Stdout, "%s", words)
+	}
 	if words := p.Plan.FallbackWords(); words != "" {
 		cli.Line(c.Stdout, "%s", words)
 	}

@@ -126,6 +126,9 @@ func printReceipt(c *cli.Context, r fleet.Receipt) error {
 	if r.Unpriced > 0 {
 		fmt.Fprintf(c.Stdout, "The price of %s is unknown.\n", humanize.Count(r.Unpriced, "resource"))
 	}
+	for _, words := range r.VolumeWords() {
+		fmt.Fprintln(c.Stdout, words)
+	}
 	if words := r.KeptWords(); words != "" {
 		fmt.Fprintln(c.Stdout, words)
 	}

@@ -19,6 +19,7 @@ import (
 // updateFlags are the flags of the commands that change a cluster. Each command has its own flags and the common ones.
 type updateFlags struct {
 	nodes           []string
+	volumes         volumeChoice
 	hardware, image string
 	batch           int
 	askBetween      bool
@@ -47,10 +48,10 @@ var updates = []struct {
 	{use: "resize ID|NAME SIZE", short: "Change the number of nodes of a cluster",
 		more:    "Nodes to be removed are drained first: their work is handed over before they're deleted.",
 		example: "muster cluster resize shop 5\nmuster cluster resize shop 2 --node n3 --yes --wait",
-		args:    cli.Exactly("ID|NAME", "SIZE"), flags: flagsOf(theNodes("to remove if the cluster shrinks (default: chosen by Muster)"), theMachines),
+		args:    cli.Exactly("ID|NAME", "SIZE"), flags: flagsOf(theNodes("to remove if the cluster shrinks (default: chosen by Muster)"), theMachines, theVolumes),
 		read: func(_ *cli.Context, _ cluster.View, args []string, f *updateFlags) (cluster.Update, error) {
 			size, err := amount(args[0], "SIZE")
-			return cluster.Update{Kind: app.OperationResize, Size: size, Nodes: f.nodes}, err
+			return cluster.Update{Kind: app.OperationResize, Size: size, Nodes: f.nodes, Volumes: template.VolumeChoice(f.volumes)}, err
 		}},
 	{use: "grow ID|NAME [NODES]", short: "Add nodes to a cluster",
 		example: "muster cluster grow shop\nmuster cluster grow shop 2 --yes --wait",
@@ -62,7 +63,7 @@ var updates = []struct {
 	{use: "shrink ID|NAME [NODES]", short: "Remove nodes from a cluster",
 		more:    "Nodes are drained first: their work is handed over before they're deleted.",
 		example: "muster cluster shrink shop --node n3\nmuster cluster shrink shop 2 --yes --wait",
-		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theNodes("to remove (default: chosen by Muster)")),
+		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theNodes("to remove (default: chosen by Muster)"), theVolumes),
 		read: func(_ *cli.Context, v cluster.View, args []string, f *updateFlags) (cluster.Update, error) {
 			by, err := amountOr(max(1, len(f.nodes)), args, "NODES")
 			switch {
@@ -73,12 +74,12 @@ var updates = []struct {
 			case by >= v.Size:
 				return cluster.Update{}, cli.Usagef("can't remove %s: %s has %s", humanize.Count(by, "node"), v.Name, humanize.Count(v.Size, "node")).Hint("To delete the cluster: muster cluster delete %s", v.Name)
 			}
-			return cluster.Update{Kind: app.OperationResize, Size: v.Size - by, Nodes: f.nodes}, nil
+			return cluster.Update{Kind: app.OperationResize, Size: v.Size - by, Nodes: f.nodes, Volumes: template.VolumeChoice(f.volumes)}, nil
 		}},
 	{use: "add ID|NAME SERVICE…", short: "Add services to a cluster", example: "muster cluster add shop haproxy --yes --wait",
 		args: between(2, 0, "ID|NAME", "SERVICE"), read: servicesRead(app.OperationAddServices)},
 	{use: "remove ID|NAME SERVICE…", short: "Remove services from a cluster", example: "muster cluster remove shop haproxy --yes --wait",
-		args: between(2, 0, "ID|NAME", "SERVICE"), read: servicesRead(app.OperationRemoveServices)},
+		args: between(2, 0, "ID|NAME", "SERVICE"), flags: flagsOf(theVolumes), read: servicesRead(app.OperationRemoveServices)},
 	{use: "set ID|NAME [PATH=VALUE…]", short: "Change the configuration of a cluster",
 		more: "The values are merged into the configuration. VALUE is parsed as JSON, or used as text if it isn't JSON; null removes a key. Use --param for\n" +
 			"the template's parameters. Services that use a changed value are reconfigured and reloaded, or restarted if they can't reload.",
@@ -160,7 +161,7 @@ func theBatch(f *updateFlags, flags *pflag.FlagSet) {
 // servicesRead reads a change of services, perhaps on some nodes only.
 func servicesRead(kind app.OperationKind) func(*cli.Context, cluster.View, []string, *updateFlags) (cluster.Update, error) {
 	return func(_ *cli.Context, _ cluster.View, args []string, f *updateFlags) (cluster.Update, error) {
-		return cluster.Update{Kind: kind, Services: args, Nodes: f.nodes}, nil
+		return cluster.Update{Kind: kind, Services: args, Nodes: f.nodes, Volumes: template.VolumeChoice(f.volumes)}, nil
 	}
 }
 

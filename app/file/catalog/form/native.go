@@ -29,6 +29,7 @@ type ProviderDoc struct {
 	Rate        Rate              `yaml:"rate" doc:"Maximum API call rate for the account across all of Muster, such as 10/s, 600/m or 5000/h. Default: the provider type's usual rate."`
 	Currency    string            `yaml:"currency" doc:"Currency of this account's prices (ISO 4217), such as EUR. Default: the installation's."`
 	Exchange    float64           `yaml:"exchange_rate" least:"0" doc:"Value of one unit of the currency in the installation's, such as 1.08. Required if the currencies differ."`
+	VolumeCost  float64           `yaml:"volume_cost_per_gb_month" least:"0" doc:"Price of a GB of a volume per month. Default: unknown."`
 	Provisioner map[string]string `yaml:"provisioner" doc:"Tags that a provisioner must have to run this provider's steps, such as region: eu. Default: any provisioner."`
 	Settings    map[string]any    `yaml:"settings" hide:"" doc:"Settings of the provider type. Use ${env:NAME} in text for an environment variable of the server, to keep secrets out of files."`
 }
@@ -72,6 +73,7 @@ type serviceDoc struct {
 	Links     []linkDoc       `yaml:"links" doc:"Links shown with the cluster."`
 	Health    *healthDoc      `yaml:"health" doc:"Health check of the service. Without one, Muster only knows that the service was started."`
 	Reads     []string        `yaml:"reads" doc:"Top-level configuration keys that the service uses. Default: all except those named after another service."`
+	Volumes   []volumeDoc     `yaml:"volumes" doc:"Volumes that the service needs on each of its nodes. They outlive the node's machine."`
 }
 
 type dependenciesDoc struct {
@@ -242,7 +244,7 @@ func fromNative(e *Entry, doc any) any {
 	switch doc := doc.(type) {
 	case *ProviderDoc:
 		return &template.ProviderSpec{About: doc.about(e), Type: doc.Type, Zones: doc.Zones, Rate: template.Rate(doc.Rate), Settings: orEmpty(doc.Settings), Provisioner: doc.Provisioner,
-			Currency: doc.Currency, ExchangeRate: doc.Exchange}
+			Currency: doc.Currency, ExchangeRate: doc.Exchange, VolumeCost: doc.VolumeCost}
 	case *hardwareDoc:
 		h := &template.HardwareType{About: doc.about(e), Providers: make(map[string]template.Flavor, len(doc.Providers))}
 		for name, f := range doc.Providers {
@@ -271,7 +273,7 @@ func (s *serviceDoc) service(e *Entry) *template.Service {
 		Install: template.Dependencies(s.Install), Runtime: template.Dependencies(s.Runtime),
 		Needs:   template.Requirements(s.Needs),
 		Actions: map[app.Action]*template.ServiceAction{}, Links: links(s.Links),
-		Health: s.Health.check(), Reads: s.Reads,
+		Health: s.Health.check(), Reads: s.Reads, Volumes: volumesOf(s.Volumes),
 	}
 	out.Lines = linesOfService(e)
 	for action, doc := range s.Actions.ByName() {

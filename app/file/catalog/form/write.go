@@ -48,6 +48,7 @@ func ServiceDocOf(s *template.Service) *serviceDoc {
 	d := &serviceDoc{
 		AboutDoc: AboutDocOf(KindService, s.About), Provides: s.Provides, Conflicts: s.Conflicts,
 		Install: dependenciesDoc(s.Install), Runtime: dependenciesDoc(s.Runtime), Needs: resourcesDoc(s.Needs), Links: linkDocs(s.Links), Reads: s.Reads,
+		Volumes: volumeDocs(s.Volumes),
 	}
 	if h := s.Health; h != nil {
 		d.Health = &healthDoc{Command: h.Command, TCP: port(h.TCP), Timeout: duration(h.Timeout), Wait: duration(h.Wait), Failures: h.Failures}

@@ -1,0 +1,51 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
+	"muster/app/volume"
+)
+
+// CheckVolumes refuses nodes that need volumes at a provider that makes none, or whose configuration says what no volume can be. Makes tells of a
+// type of provider; nil: not known, the steps will tell.
+func CheckVolumes(spec *template.ProviderSpec, makes func(kind string) bool, nodes []plan.Node, d Definition, uses []volume.Use) ([]volume.Planned, error) {
+	of := make([]volume.Node, len(nodes))
+	for i, n := range nodes {
+		of[i] = volume.Node{Name: n.Name, Services: n.Services}
+	}
+	price := 0.0
+	if spec != nil {
+		price = spec.VolumeCost / volume.HoursOfMonth
+	}
+	list, err := volume.Plan(of, d.Services, d.Config, uses, price)
+	if err != nil || len(list) == 0 || spec == nil || makes == nil || makes(spec.Type) {
+		return list, err
+	}
+	return nil, &app.Error{Code: app.EInvalid, Reason: "no_volumes", Field: "provider",
+		Message: fmt.Sprintf("Service %s needs volumes, and provider %s doesn't make any.", list[0].Service, spec.Name),
+		Hint:    "Choose a provider whose type makes volumes, or services that need none."}
+}
+
+// addVolumes adds the kept volumes that the nodes of a new cluster get, and what the others will cost, to what is reserved.
+func (a *Creates) addVolumes(ctx context.Context, actor app.Actor, r CreateRequest, n *NewCluster) error {
+	nodes := make([]plan.Node, len(n.Nodes))
+	for i, x := range n.Nodes {
+		nodes[i] = plan.Node{Name: x.Node.Name, Services: x.Node.Services}
+	}
+	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
+	if err != nil {
+		return err
+	}
+	planned, err := CheckVolumes(c.Providers[n.Cluster.Provider], nil, nodes, n.Definition, r.Volumes)
+	if err != nil {
+		return err
+	}
+	n.Reservation.VolumeCost = volume.NewCost(planned)
+	n.Reservation.CostPerHour += n.Reservation.VolumeCost
+	n.Volumes, err = volume.CheckUses(ctx, a.Store, actor, n.Cluster.Provider, planned)
+	return err
+}

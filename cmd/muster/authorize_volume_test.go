@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"muster/app/all"
+	"muster/app/store/db"
+	"muster/app/template"
+	"muster/app/volume"
+)
+
+// volume makes one of the scene's owner: of a node, or a kept one.
+func (s *scene) volume(kept bool) string {
+	s.used = true
+	v := template.NodeVolume{Service: "db", Volume: template.Volume{Name: "data", SizeGB: 1, Mount: "/srv/data"}}
+	list, err := s.server.Store.WantVolumes(s.t.Context(), volume.Wanted{Tenant: s.tenant, Provider: "sandbox", Cluster: s.fresh("of"), Node: "n1", Owner: s.owner,
+		Volumes: []template.NodeVolume{v}, Now: time.Now()})
+	s.must(err)
+	if kept {
+		s.must(s.server.Store.Write(s.t.Context(), func(t *db.Tx) error {
+			return t.Exec(`UPDATE volumes SET state = 'kept', volume = 'v', kept_cluster = cluster, cluster = '' WHERE id = ?`, list[0].ID)
+		}))
+	}
+	return list[0].ID
+}
+
+// Volumes, in the matrix.
+var volumeTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
+	"Volumes": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Volume.Volumes(ctx, s.actor, volume.Filter{})
+		return err
+	},
+	"Volume": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Volume.Volume(ctx, s.actor, s.volume(true))
+		return err
+	},
+	"ChooseVolumes": func(ctx context.Context, a *all.Services, s *scene) error {
+		return a.Volume.ChooseVolumes(ctx, s.actor, s.cluster(), template.VolumeKeep)
+	},
+	"DeleteVolume": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Volume.DeleteVolume(ctx, s.actor, s.volume(true))
+		return err
+	},
+	"ExtendVolume": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Volume.ExtendVolume(ctx, s.actor, s.volume(true), time.Hour)
+		return err
+	},
+	"ForgetVolume": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Volume.ForgetVolume(ctx, s.actor, s.volume(false))
+		return err
+	},
+	"UseVolume": func(ctx context.Context, a *all.Services, s *scene) error {
+		id := s.volume(true)
+		_, err := volume.CheckUses(ctx, s.server.Store, s.actor, "sandbox", []volume.Planned{{Node: "n1", Reuses: id}})
+		return err
+	},
+}

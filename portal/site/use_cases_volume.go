@@ -1,0 +1,24 @@
+package site
+
+import (
+	"context"
+	"time"
+
+	"muster/app"
+	"muster/app/template"
+	"muster/app/volume"
+)
+
+// Volumes lists volumes, and decides what happens to them.
+type Volumes interface {
+	Volumes(ctx context.Context, a app.Actor, f volume.Filter) ([]volume.Volume, error)
+	Volume(ctx context.Context, a app.Actor, id string) (volume.Volume, error)
+	// DeleteVolume deletes a kept volume, with all data on it.
+	DeleteVolume(ctx context.Context, a app.Actor, id string) (volume.Volume, error)
+	// ExtendVolume keeps a kept volume for some time from now; 0 is forever.
+	ExtendVolume(ctx context.Context, a app.Actor, id string, d time.Duration) (volume.Volume, error)
+	// ForgetVolume ends a volume that is lost at its provider, so that its node gets an empty one.
+	ForgetVolume(ctx context.Context, a app.Actor, id string) (volume.Volume, error)
+	// ChooseVolumes says what happens to a cluster's volumes when their nodes are deleted.
+	ChooseVolumes(ctx context.Context, a app.Actor, cluster string, c template.VolumeChoice) error
+}

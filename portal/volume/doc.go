@@ -1,0 +1,2 @@
+// Package volume serves the page and REST operations of volumes.
+package volume

@@ -1,0 +1,27 @@
+package volume
+
+import (
+	"net/http"
+
+	"muster/portal/site"
+)
+
+// Routes are the pages.
+func Routes(p *Service) []site.Route {
+	return []site.Route{
+		site.Show("/volumes", p.List),
+		site.Submit("/volumes/{volume}/delete", p.delete),
+		site.Submit("/volumes/{volume}/extend", p.extend),
+	}
+}
+
+// Operations are the REST operations.
+func Operations(p *Service) []site.Operation {
+	return []site.Operation{
+		site.Get("/volumes", p.apiList, site.About("List your volumes, or those of a cluster; admins see everyone's")),
+		site.Get("/volumes/{volume}", p.apiShow, site.About("Show a volume")),
+		site.Patch("/volumes/{volume}", p.apiExtend, site.About("Change how long a kept volume is kept")),
+		site.Delete("/volumes/{volume}", p.apiDelete, site.About("Delete a kept volume with all data on it"), site.Answers(http.StatusAccepted)),
+		site.Post("/volumes/{volume}/forget", p.apiForget, site.About("Forget a volume that no longer exists at its provider, so that its node gets an empty one")),
+	}
+}

@@ -1,0 +1,62 @@
+package volume
+
+import (
+	"time"
+
+	"muster/app"
+	"muster/app/volume"
+)
+
+// List is the page of volumes.
+type List struct {
+	Now     time.Time
+	Volumes []volume.Volume
+	Wrong   *app.Error
+}
+
+// stateMark is the mark and word of a volume's state.
+func stateMark(v volume.Volume) (mark, word string) {
+	switch v.State {
+	case volume.StateAttached:
+		return string(app.StepSucceeded), "Attached"
+	case volume.StateKept:
+		return string(app.StepReady), "Kept"
+	case volume.StateDeleting:
+		if v.Error != "" {
+			return string(app.StepFailed), "Not deleted yet"
+		}
+		return string(app.StepRunning), "Deleting"
+	case volume.StatePlanned:
+		return string(app.StepRunning), "Being created"
+	case volume.StateDetached:
+		return string(app.StepReady), "Detached"
+	}
+	return string(app.StepDropped), "Deleted"
+}
+
+// whose says where a volume belongs.
+func whose(v volume.Volume) string {
+	if v.Cluster == "" {
+		return "From cluster " + v.From + ", node " + v.Node + ", service " + v.Service
+	}
+	return "Service " + v.Service
+}
+
+// until says until when a kept volume is kept.
+func (l List) until(v volume.Volume) string {
+	switch {
+	case v.State != volume.StateKept:
+		return "—"
+	case v.ExpiresAt.IsZero():
+		return "Never"
+	}
+	return v.ExpiresAt.UTC().Format(time.DateOnly)
+}
+
+// fate says what happens to a volume that a node has.
+func fate(v volume.Volume) string {
+	if v.OnDelete == "keep" {
+		return "Kept with its data"
+	}
+	return "Deleted with its data"
+}
