@@ -63,6 +63,7 @@ var (
 	_ appfamily.Offerer        = (*cloud)(nil)
 	_ appfamily.Sharer         = (*cloud)(nil)
 	_ appfamily.Namer          = (*cloud)(nil)
+	_ appfamily.Volumes        = (*cloud)(nil)
 )
 
 // Open returns the account that the settings name. It asks no one.

@@ -124,7 +124,10 @@ func (h disks[S]) failures(t S) {
 	}
 	at := family.VolumeAttachment{Volume: made.ID, Machine: m.ID, Mount: h.mount()}
 	endpoint[S]{h.Harness}.failEach(t, map[string]func(context.Context) error{
-		"create volume": func(ctx context.Context) error { _, err := v.CreateVolume(ctx, VolumeSpec("disk2", m.Zone)); return err },
+		"create volume": func(ctx context.Context) error {
+			_, err := v.CreateVolume(ctx, VolumeSpec("disk2", m.Zone))
+			return err
+		},
 		"list volumes":  func(ctx context.Context) error { _, err := v.ListVolumes(ctx, nil); return err },
 		"attach volume": func(ctx context.Context) error { _, err := v.AttachVolume(ctx, at); return err },
 		"detach volume": func(ctx context.Context) error { return v.DetachVolume(ctx, made.ID) },
