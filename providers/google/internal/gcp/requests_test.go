@@ -165,7 +165,9 @@ var calls = map[string]struct {
 	"AttachDisk": {func(ctx context.Context, c *Client) error {
 		return alone(c.AttachDisk(ctx, project, "z", "i", &AttachedDisk{Source: "projects/p/zones/z/disks/d", DeviceName: "d", Mode: "READ_WRITE"}, "r-1"))
 	}, "POST " + compute + "/zones/z/instances/i/attachDisk" + under, `{"mode":"READ_WRITE","source":"projects/p/zones/z/disks/d","deviceName":"d"}`},
-	"DetachDisk": {func(ctx context.Context, c *Client) error { return alone(c.DetachDisk(ctx, project, "z", "i", "d", "r-1")) },
+	"DetachDisk": {func(ctx context.Context, c *Client) error {
+		return alone(c.DetachDisk(ctx, project, "z", "i", "d", "r-1"))
+	},
 		"POST " + compute + "/zones/z/instances/i/detachDisk?alt=json&deviceName=d&prettyPrint=false&requestId=r-1", ""},
 	"HasGuestAttribute": {func(ctx context.Context, c *Client) error {
 		return c.HasGuestAttribute(ctx, project, "z", "i", "muster/started")
