@@ -113,7 +113,8 @@ func simulate() *simulated {
 	s.zones[3].private, s.zones[4].private = true, true
 	all := []string{s.region + "a", s.region + "b", s.region + "c"}
 	s.kinds = []simKind{{name: "t9.small", arch: "x86_64", cpu: 2, mib: 2048, zones: all}, {name: "t9g.small", arch: "arm64", cpu: 2, mib: 2048, zones: all},
-		{name: "d9.large", arch: "x86_64", cpu: 4, mib: 16384, zones: all[:1], stored: true}, {name: "n9.large", arch: "x86_64", cpu: 4, mib: 8192, zones: all[1:], noSpot: true}, {name: "t2.small", arch: "x86_64", cpu: 1, mib: 2048, zones: all, xen: true}}
+		{name: "d9.large", arch: "x86_64", cpu: 4, mib: 16384, zones: all[:1], stored: true}, {name: "n9.large", arch: "x86_64", cpu: 4, mib: 8192, zones: all[1:], noSpot: true},
+		{name: "t2.small", arch: "x86_64", cpu: 1, mib: 2048, zones: all, xen: true}}
 	for i := range 240 {
 		s.kinds = append(s.kinds, simKind{name: fmt.Sprintf("m%d.large", i+10), arch: "x86_64", cpu: 2, mib: 8192, zones: all})
 	}
@@ -194,7 +195,8 @@ func (s *simulated) answer(r *http.Request, body []byte, action string, f url.Va
 		"DescribeAvailabilityZones": s.describeZones, "DescribePlacementGroups": s.describePlacements, "DescribeSubnets": s.describeSubnets,
 		"DescribeSecurityGroups": s.describeGroups, "CreateSecurityGroup": s.createGroup, "DeleteSecurityGroup": s.deleteGroup,
 		"AuthorizeSecurityGroupIngress": s.authorize, "RevokeSecurityGroupIngress": s.revoke, "ModifyNetworkInterfaceAttribute": s.modifyInterface, "AssumeRole": s.assumeRole,
-		"CreateVolume": s.createVolume, "DescribeVolumes": s.describeVolumes, "AttachVolume": s.attachVolume, "DetachVolume": s.detachVolume, "DeleteVolume": s.deleteVolume,
+		"CreateVolume": s.createVolume, "DescribeVolumes": s.describeVolumes, "AttachVolume": s.attachVolume,
+		"DetachVolume": s.detachVolume, "DeleteVolume": s.deleteVolume,
 	}[action]
 	if !ok {
 		return "", no("InvalidAction", "The action %s is not valid for this web service.", action)

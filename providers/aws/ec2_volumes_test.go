@@ -50,10 +50,11 @@ func (d *simDisk) xml(s *simulated) string {
 	state, attachment := d.state(s)
 	var attachments []string
 	if attachment != "" {
-		attachments = []string{el("volumeId", d.id) + el("instanceId", d.holder.id) + el("device", d.device) + el("status", attachment) + el("attachTime", stamp(d.attached)) + el("deleteOnTermination", "false")}
+		attachments = []string{el("volumeId", d.id) + el("instanceId", d.holder.id) + el("device", d.device) + el("status", attachment) +
+			el("attachTime", stamp(d.attached)) + el("deleteOnTermination", "false")}
 	}
-	return el("volumeId", d.id) + el("size", strconv.Itoa(d.size)) + el("availabilityZone", d.zone) + el("status", state) + el("createTime", stamp(d.made)) + el("volumeType", d.kind) +
-		items("attachmentSet", attachments) + tagSet(d.tags)
+	return el("volumeId", d.id) + el("size", strconv.Itoa(d.size)) + el("availabilityZone", d.zone) + el("status", state) + el("createTime", stamp(d.made)) +
+		el("volumeType", d.kind) + items("attachmentSet", attachments) + tagSet(d.tags)
 }
 
 // disksOf are the volumes of an instance beside its own disks.

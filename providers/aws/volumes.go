@@ -21,6 +21,9 @@ import (
 // tagVolume is on volumes that outlive machines. Disks that go with a machine carry its tags, too.
 const tagVolume = "muster-volume"
 
+// disks makes volumes of EBS.
+type disks struct{ c *cloud }
+
 // changeFor is how many times longer than lists are late a volume is waited for while it's created, attached or detached.
 const changeFor = 12
 
@@ -32,7 +35,8 @@ const (
 
 // volumeOf returns a volume in Muster's terms.
 func volumeOf(v types.Volume) appfamily.Volume {
-	out := appfamily.Volume{ID: value(v.VolumeId), SizeGB: int(value(v.Size)), Zone: value(v.AvailabilityZone), Tags: tagsFrom(v.Tags), CreatedAt: value(v.CreateTime).UTC(), Machine: holderOf(v)}
+	out := appfamily.Volume{ID: value(v.VolumeId), SizeGB: int(value(v.Size)), Zone: value(v.AvailabilityZone), Tags: tagsFrom(v.Tags),
+		CreatedAt: value(v.CreateTime).UTC(), Machine: holderOf(v)}
 	out.Name = out.Tags[tagName]
 	delete(out.Tags, tagName)
 	delete(out.Tags, tagVolume)
@@ -54,11 +58,11 @@ func volumeGone(v types.Volume) bool {
 }
 
 // ListVolumes implements family.Volumes.
-func (c *cloud) ListVolumes(ctx context.Context, tags map[string]string) ([]appfamily.Volume, error) {
+func (d *disks) ListVolumes(ctx context.Context, tags map[string]string) ([]appfamily.Volume, error) {
 	filters := append(tagFilters(tags), types.Filter{Name: ref("tag-key"), Values: []string{tagVolume}})
 	var out []appfamily.Volume
 	err := pages(func(token *string) (*string, error) {
-		page, err := c.ec2.describeVolumes(ctx, &ec2.DescribeVolumesInput{Filters: filters, MaxResults: &c.tuning.page, NextToken: token})
+		page, err := d.c.ec2.describeVolumes(ctx, &ec2.DescribeVolumesInput{Filters: filters, MaxResults: &d.c.tuning.page, NextToken: token})
 		if err != nil {
 			return nil, err
 		}
@@ -76,15 +80,15 @@ func (c *cloud) ListVolumes(ctx context.Context, tags map[string]string) ([]appf
 }
 
 // volume returns a volume; ENotFound where there is none. What EC2 has just made, it may not know yet.
-func (c *cloud) volume(ctx context.Context, id string) (v types.Volume, err error) {
+func (d *disks) volume(ctx context.Context, id string) (v types.Volume, err error) {
 	if err := ctx.Err(); err != nil {
 		return v, err
 	}
 	if !volumeForm.MatchString(id) {
 		return v, app.Errorf(app.ENotFound, "Volume %q doesn't exist in this account and region.", id)
 	}
-	err = c.tuning.patiently(ctx, func() error {
-		out, err := c.ec2.describeVolumes(ctx, &ec2.DescribeVolumesInput{VolumeIds: []string{id}})
+	err = d.c.tuning.patiently(ctx, func() error {
+		out, err := d.c.ec2.describeVolumes(ctx, &ec2.DescribeVolumesInput{VolumeIds: []string{id}})
 		if err == nil && len(out.Volumes) == 1 {
 			v = out.Volumes[0]
 		}
@@ -97,25 +101,25 @@ func (c *cloud) volume(ctx context.Context, id string) (v types.Volume, err erro
 }
 
 // CreateVolume implements family.Volumes. The client token is made of the intent; a volume of the intent that was deleted counts on.
-func (c *cloud) CreateVolume(ctx context.Context, spec appfamily.VolumeSpec) (appfamily.Volume, error) {
-	in, err := c.volumeRequest(spec)
+func (d *disks) CreateVolume(ctx context.Context, spec appfamily.VolumeSpec) (appfamily.Volume, error) {
+	in, err := d.volumeRequest(spec)
 	if err != nil {
 		return appfamily.Volume{}, err
 	}
 	for generation := 0; generation < generations; generation++ {
-		found, err := c.ListVolumes(ctx, map[string]string{appfamily.TagInstallation: spec.Tags[appfamily.TagInstallation], appfamily.TagIntent: spec.Intent})
+		found, err := d.ListVolumes(ctx, map[string]string{appfamily.TagInstallation: spec.Tags[appfamily.TagInstallation], appfamily.TagIntent: spec.Intent})
 		if err != nil {
 			return appfamily.Volume{}, err
 		}
 		if len(found) > 0 {
-			return c.whole(ctx, found[0].ID)
+			return d.whole(ctx, found[0].ID)
 		}
 		sum := sha256.Sum256(fmt.Appendf(nil, "volume %q %q %d", spec.Tags[appfamily.TagInstallation], spec.Intent, generation))
 		in.ClientToken = ref(hex.EncodeToString(sum[:]))
-		made, err := c.ec2.createVolume(ctx, in)
+		made, err := d.c.ec2.createVolume(ctx, in)
 		if because(err, "IdempotentParameterMismatch") {
 			// The token made a volume of another size or in another zone. It is there, or it was deleted long ago.
-			if err := pause(ctx, c.tuning.late); err != nil {
+			if err := pause(ctx, d.c.tuning.late); err != nil {
 				return appfamily.Volume{}, err
 			}
 			continue
@@ -123,18 +127,19 @@ func (c *cloud) CreateVolume(ctx context.Context, spec appfamily.VolumeSpec) (ap
 		if err != nil {
 			return appfamily.Volume{}, err
 		}
-		v, err := c.whole(ctx, value(made.VolumeId))
+		v, err := d.whole(ctx, value(made.VolumeId))
 		if because(err, reasonNoVolume) {
 			continue // the token's volume was deleted
 		}
 		return v, err
 	}
-	return appfamily.Volume{}, app.Errorf(app.EConflict, "The volume of intent %s was created and deleted too often: EC2 accepts no further client token.", spec.Intent)
+	return appfamily.Volume{}, app.Errorf(app.EConflict,
+		"The volume of intent %s was created and deleted too often: EC2 accepts no further client token.", spec.Intent)
 }
 
 // volumeRequest returns what CreateVolume is asked, but for the client token.
-func (c *cloud) volumeRequest(spec appfamily.VolumeSpec) (*ec2.CreateVolumeInput, error) {
-	o, err := c.options(template.Flavor{}, template.Image{})
+func (d *disks) volumeRequest(spec appfamily.VolumeSpec) (*ec2.CreateVolumeInput, error) {
+	o, err := d.c.options(template.Flavor{}, template.Image{})
 	if err != nil {
 		return nil, err
 	}
@@ -156,8 +161,8 @@ func (c *cloud) volumeRequest(spec appfamily.VolumeSpec) (*ec2.CreateVolumeInput
 }
 
 // whole returns a volume once EC2 shows it as created.
-func (c *cloud) whole(ctx context.Context, id string) (out appfamily.Volume, err error) {
-	err = c.until(ctx, id, "created", func(v types.Volume) (bool, error) {
+func (d *disks) whole(ctx context.Context, id string) (out appfamily.Volume, err error) {
+	err = d.until(ctx, id, "created", func(v types.Volume) (bool, error) {
 		out = volumeOf(v)
 		if v.State == types.VolumeStateError {
 			return false, oddVolume(v)
@@ -168,10 +173,10 @@ func (c *cloud) whole(ctx context.Context, id string) (out appfamily.Volume, err
 }
 
 // until looks at a volume until something is done.
-func (c *cloud) until(ctx context.Context, id, what string, look func(types.Volume) (bool, error)) error {
-	for end := time.Now().Add(changeFor * c.tuning.late); ; {
+func (d *disks) until(ctx context.Context, id, what string, look func(types.Volume) (bool, error)) error {
+	for end := time.Now().Add(changeFor * d.c.tuning.late); ; {
 		last := time.Now().After(end)
-		v, err := c.volume(ctx, id)
+		v, err := d.volume(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -182,7 +187,7 @@ func (c *cloud) until(ctx context.Context, id, what string, look func(types.Volu
 		if last {
 			return app.Errorf(app.ETransient, "Volume %s isn't %s yet.", id, what)
 		}
-		if err := pause(ctx, c.tuning.poll); err != nil {
+		if err := pause(ctx, d.c.tuning.poll); err != nil {
 			return err
 		}
 	}
@@ -190,25 +195,26 @@ func (c *cloud) until(ctx context.Context, id, what string, look func(types.Volu
 
 // oddVolume is the error of a volume that EC2 reports as failed.
 func oddVolume(v types.Volume) error {
-	return hinted(app.Errorf(app.EConflict, "Volume %s is in state %s.", value(v.VolumeId), v.State), "Usually its KMS key can't be used. Check the volume in the EC2 console.")
+	return hinted(app.Errorf(app.EConflict, "Volume %s is in state %s.", value(v.VolumeId), v.State),
+		"Usually its KMS key can't be used. Check the volume in the EC2 console.")
 }
 
 // AttachVolume implements family.Volumes. EC2 wants a device name, and refuses one that another volume has.
-func (c *cloud) AttachVolume(ctx context.Context, at appfamily.VolumeAttachment) (appfamily.Volume, error) {
-	if _, err := c.volume(ctx, at.Volume); err != nil {
+func (d *disks) AttachVolume(ctx context.Context, at appfamily.VolumeAttachment) (appfamily.Volume, error) {
+	if _, err := d.volume(ctx, at.Volume); err != nil {
 		return appfamily.Volume{}, err
 	}
-	machine, err := c.instance(ctx, at.Machine)
+	machine, err := d.c.instance(ctx, at.Machine)
 	if err != nil {
 		return appfamily.Volume{}, err
 	}
 	var names []string
-	for _, d := range machine.BlockDeviceMappings {
-		names = append(names, value(d.DeviceName), strings.Replace(value(d.DeviceName), "/dev/xvd", "/dev/sd", 1))
+	for _, b := range machine.BlockDeviceMappings {
+		names = append(names, value(b.DeviceName), strings.Replace(value(b.DeviceName), "/dev/xvd", "/dev/sd", 1))
 	}
 	var out appfamily.Volume
 	device := ""
-	err = c.until(ctx, at.Volume, "attached", func(v types.Volume) (bool, error) {
+	err = d.until(ctx, at.Volume, "attached", func(v types.Volume) (bool, error) {
 		holder := holderOf(v)
 		switch {
 		case holder != "" && holder != at.Machine:
@@ -222,7 +228,7 @@ func (c *cloud) AttachVolume(ctx context.Context, at appfamily.VolumeAttachment)
 			return false, nil
 		}
 		name := free(names)
-		_, err := c.ec2.attachVolume(ctx, &ec2.AttachVolumeInput{VolumeId: &at.Volume, InstanceId: &at.Machine, Device: &name})
+		_, err := d.c.ec2.attachVolume(ctx, &ec2.AttachVolumeInput{VolumeId: &at.Volume, InstanceId: &at.Machine, Device: &name})
 		switch {
 		case because(err, "InvalidParameterValue") && strings.Contains(err.Error(), "in use") && len(names) < maxTags:
 			names = append(names, name)
@@ -235,7 +241,7 @@ func (c *cloud) AttachVolume(ctx context.Context, at appfamily.VolumeAttachment)
 	if err != nil {
 		return appfamily.Volume{}, err
 	}
-	kind, err := c.kind(ctx, machine.InstanceType)
+	kind, err := d.c.kind(ctx, machine.InstanceType)
 	if err != nil {
 		return appfamily.Volume{}, err
 	}
@@ -247,9 +253,9 @@ func (c *cloud) AttachVolume(ctx context.Context, at appfamily.VolumeAttachment)
 }
 
 // DetachVolume implements family.Volumes. An instance that ends detaches its volumes by itself, and refuses to until then.
-func (c *cloud) DetachVolume(ctx context.Context, id string) error {
+func (d *disks) DetachVolume(ctx context.Context, id string) error {
 	asked := ""
-	err := c.until(ctx, id, "detached", func(v types.Volume) (bool, error) {
+	err := d.until(ctx, id, "detached", func(v types.Volume) (bool, error) {
 		holder := holderOf(v)
 		if holder == "" {
 			return true, nil
@@ -257,7 +263,7 @@ func (c *cloud) DetachVolume(ctx context.Context, id string) error {
 		if asked == holder || v.Attachments[0].State == types.VolumeAttachmentStateDetaching {
 			return false, nil
 		}
-		_, err := c.ec2.detachVolume(ctx, &ec2.DetachVolumeInput{VolumeId: &id, InstanceId: &holder})
+		_, err := d.c.ec2.detachVolume(ctx, &ec2.DetachVolumeInput{VolumeId: &id, InstanceId: &holder})
 		switch {
 		case because(err, "IncorrectState", "IncorrectInstanceState", "InvalidAttachment.NotFound", "InvalidInstanceID.NotFound"):
 			return false, nil
@@ -273,8 +279,8 @@ func (c *cloud) DetachVolume(ctx context.Context, id string) error {
 }
 
 // DeleteVolume implements family.Volumes. What EC2 has accepted, it does.
-func (c *cloud) DeleteVolume(ctx context.Context, id string) error {
-	v, err := c.volume(ctx, id)
+func (d *disks) DeleteVolume(ctx context.Context, id string) error {
+	v, err := d.volume(ctx, id)
 	if app.CodeOf(err) == app.ENotFound {
 		return nil
 	}
@@ -284,12 +290,12 @@ func (c *cloud) DeleteVolume(ctx context.Context, id string) error {
 	if holder := holderOf(v); holder != "" {
 		return appfamily.ErrVolumeAttached(id, holder)
 	}
-	_, err = c.ec2.deleteVolume(ctx, &ec2.DeleteVolumeInput{VolumeId: &id})
+	_, err = d.c.ec2.deleteVolume(ctx, &ec2.DeleteVolumeInput{VolumeId: &id})
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
 		return nil
 	case because(err, reasonVolumeInUse):
-		if now, e := c.volume(ctx, id); e == nil && holderOf(now) != "" {
+		if now, e := d.volume(ctx, id); e == nil && holderOf(now) != "" {
 			return appfamily.ErrVolumeAttached(id, holderOf(now))
 		}
 	}
@@ -316,6 +322,7 @@ func (s *survey) volumes(ctx context.Context) {
 	case because(err, "DryRunOperation"):
 		s.right(appfamily.AboutPermissions, "ec2:CreateVolume", "Muster can create volumes.")
 	case err != nil:
-		s.doubt(appfamily.AboutPermissions, "ec2:CreateVolume", "Can't create volumes for services that need them: "+app.AsError(err).Message, "Add the missing action from the policy in docs/providers/aws.md, or choose services without volumes.")
+		s.doubt(appfamily.AboutPermissions, "ec2:CreateVolume", "Can't create volumes for services that need them: "+app.AsError(err).Message,
+			"Add the missing action from the policy in docs/providers/aws.md, or choose services without volumes.")
 	}
 }

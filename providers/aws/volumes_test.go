@@ -75,7 +75,8 @@ func TestAVolumeIsCreatedAgainAfterItsDeletion(t *testing.T) {
 func TestVolumesThatAreRefused(t *testing.T) {
 	r := newRegion(t)
 	c := r.open(t, nil)
-	for word, code := range map[string]app.Code{"VolumeLimitExceeded": app.EQuota, "MaxIOPSLimitExceeded": app.EQuota, "InsufficientVolumeCapacity": app.ECapacity, "UnauthorizedOperation": app.ECredentials} {
+	for word, code := range map[string]app.Code{"VolumeLimitExceeded": app.EQuota, "MaxIOPSLimitExceeded": app.EQuota,
+		"InsufficientVolumeCapacity": app.ECapacity, "UnauthorizedOperation": app.ECredentials} {
 		undo := r.refuse("CreateVolume", word, "So it is.")
 		if v, err := c.CreateVolume(t.Context(), conformance.VolumeSpec("never", "eu-test-1a")); app.CodeOf(err) != code {
 			t.Errorf("%s: %+v, %v, want %s", word, v, err, code)

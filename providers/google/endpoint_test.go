@@ -99,7 +99,8 @@ var testKey = sync.OnceValue(func() *rsa.PrivateKey {
 })
 
 func newCloud(t *testing.T, faults *providertest.Faults) *cloud {
-	c := &cloud{faults: faults, tokens: map[string]bool{}, instances: map[string]*gcp.Instance{}, disks: map[string]*gcp.Disk{}, firewalls: map[string]*gcp.Firewall{},
+	c := &cloud{faults: faults, tokens: map[string]bool{}, instances: map[string]*gcp.Instance{}, disks: map[string]*gcp.Disk{},
+		firewalls:  map[string]*gcp.Firewall{},
 		operations: map[string]*operation{}, requests: map[string]*operation{}, looks: map[uint64]int{},
 		zones:    map[string]string{testZone: "UP", otherZone: "UP", "us-east1-b": "UP"},
 		types:    map[string]*gcp.MachineType{},
@@ -121,7 +122,8 @@ func newCloud(t *testing.T, faults *providertest.Faults) *cloud {
 				CreationTimestamp: time.Date(2026, 1+time.Month(n), 1+i, 0, 0, 0, 0, time.UTC).Format(time.RFC3339)}
 		}
 	}
-	for _, permission := range slices.Concat([]string{"iam.serviceAccounts.actAs", "compute.instances.setServiceAccount"}, permissions, firewallPermissions, volumePermissions, dnsPermissions) {
+	for _, permission := range slices.Concat([]string{"iam.serviceAccounts.actAs", "compute.instances.setServiceAccount"}, permissions, firewallPermissions,
+		volumePermissions, dnsPermissions) {
 		c.granted[permission] = true
 	}
 	mux := http.NewServeMux()

@@ -66,6 +66,10 @@ func (c *cloud) insertDisk(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+func used(disk, by string) answer {
+	return answer{http.StatusBadRequest, "resourceInUseByAnotherResource", "The disk resource '" + disk + "' is already being used by '" + by + "'", nil}
+}
+
 // usersOf are the instances that have a disk.
 func (c *cloud) usersOf(d *gcp.Disk) (out []string) {
 	for _, i := range c.instances {
@@ -93,7 +97,7 @@ func (c *cloud) oneDisk(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet:
 		reply(w, c.shownDisk(d))
 	case len(c.usersOf(d)) > 0:
-		answer{http.StatusBadRequest, "resourceInUseByAnotherResource", "The disk resource '" + path + "' is already being used by '" + c.usersOf(d)[0] + "'", nil}.write(w)
+		used(path, c.usersOf(d)[0]).write(w)
 	case d.Status != "READY":
 		answer{http.StatusBadRequest, "resourceNotReady", "The resource '" + path + "' is not ready", nil}.write(w)
 	default:
@@ -153,7 +157,8 @@ func (c *cloud) changeDisks(w http.ResponseWriter, r *http.Request, i *gcp.Insta
 	if verb == "detachDisk" {
 		device := r.URL.Query().Get("deviceName")
 		if !slices.ContainsFunc(i.Disks, func(a *gcp.AttachedDisk) bool { return a.DeviceName == device && device != "" }) {
-			answer{http.StatusBadRequest, "invalid", "Invalid value for field 'disk': '" + device + "'. No attached disk found with device name '" + device + "'", nil}.write(w)
+			answer{http.StatusBadRequest, "invalid", "Invalid value for field 'disk': '" + device +
+				"'. No attached disk found with device name '" + device + "'", nil}.write(w)
 			return
 		}
 		c.begin(w, r, verb, "instances/"+i.Name, func() {
@@ -171,9 +176,10 @@ func (c *cloud) changeDisks(w http.ResponseWriter, r *http.Request, i *gcp.Insta
 	case d == nil:
 		notFound(a.Source).write(w)
 	case zone != base(i.Zone):
-		answer{http.StatusBadRequest, "invalid", "Invalid value for field 'resource.source': '" + a.Source + "'. The disk must be in the same zone as the instance.", nil}.write(w)
+		answer{http.StatusBadRequest, "invalid", "Invalid value for field 'resource.source': '" + a.Source +
+			"'. The disk must be in the same zone as the instance.", nil}.write(w)
 	case len(c.usersOf(d)) > 0:
-		answer{http.StatusBadRequest, "resourceInUseByAnotherResource", "The disk resource '" + a.Source + "' is already being used by '" + c.usersOf(d)[0] + "'", nil}.write(w)
+		used(a.Source, c.usersOf(d)[0]).write(w)
 	case d.Status != "READY" || i.Status != "RUNNING" && i.Status != "TERMINATED":
 		answer{http.StatusBadRequest, "resourceNotReady", "The resource is not ready", nil}.write(w)
 	case !nameForm.MatchString(a.DeviceName) || slices.ContainsFunc(i.Disks, func(o *gcp.AttachedDisk) bool { return o.DeviceName == a.DeviceName }):

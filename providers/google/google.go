@@ -75,6 +75,8 @@ type Provider struct {
 	transport *http.Transport
 	pauses    pauses
 
+	*disks // for volumes
+
 	mu    sync.Mutex
 	ready map[uint64]bool // machines, by their number, that are known to have done their first start
 }

@@ -22,6 +22,9 @@ var volumePermissions = []string{
 // labelVolume is on disks that outlive machines. Disks that go with a machine carry its labels, too.
 const labelVolume = "muster-volume"
 
+// disks makes volumes of persistent disks.
+type disks struct{ p *Provider }
+
 // longestDescription is how much the description of a disk, which holds the exact tags, takes.
 const longestDescription = 2048
 
@@ -52,7 +55,8 @@ func diskTags(d *gcp.Disk) map[string]string {
 }
 
 func volumeOf(d *gcp.Disk) family.Volume {
-	return family.Volume{ID: diskIDOf(d), Name: d.Name, SizeGB: int(d.SizeGB), Zone: base(d.Zone), Machine: holderOf(d), Tags: diskTags(d), CreatedAt: when(d.CreationTimestamp)}
+	return family.Volume{ID: diskIDOf(d), Name: d.Name, SizeGB: int(d.SizeGB), Zone: base(d.Zone), Machine: holderOf(d), Tags: diskTags(d),
+		CreatedAt: when(d.CreationTimestamp)}
 }
 
 // volumeName is unique for an intent, so that a zone itself refuses a second volume for it.
@@ -67,13 +71,13 @@ func volumeName(spec family.VolumeSpec) string {
 }
 
 // ListVolumes returns every volume that carries all of the tags, in all zones. A zone that does not answer is an error.
-func (p *Provider) ListVolumes(ctx context.Context, tags map[string]string) ([]family.Volume, error) {
+func (vs *disks) ListVolumes(ctx context.Context, tags map[string]string) ([]family.Volume, error) {
 	filter := `(labels.` + labelVolume + ` = "true")`
 	if f := filterOf(tags); strings.HasPrefix(f, "(") {
 		filter = f + " AND " + filter
 	}
 	var out []family.Volume
-	err := p.api.Disks(ctx, p.project, filter, func(page *gcp.DiskAggregatedList) error {
+	err := vs.p.api.Disks(ctx, vs.p.project, filter, func(page *gcp.DiskAggregatedList) error {
 		if len(page.Unreachables) > 0 {
 			return unreachable(strings.Join(page.Unreachables, ", "))
 		}
@@ -102,12 +106,12 @@ func (p *Provider) ListVolumes(ctx context.Context, tags map[string]string) ([]f
 }
 
 // volume returns the disk with an ID; ENotFound where nothing does.
-func (p *Provider) volume(ctx context.Context, id string) (*gcp.Disk, error) {
+func (vs *disks) volume(ctx context.Context, id string) (*gcp.Disk, error) {
 	zone, name, ok := place(id)
 	if !ok {
 		return nil, cmp.Or(ctx.Err(), noVolume(id))
 	}
-	d, err := p.api.Disk(ctx, p.project, zone, name)
+	d, err := vs.p.api.Disk(ctx, vs.p.project, zone, name)
 	if err = coded(err); app.CodeOf(err) == app.ENotFound {
 		return nil, noVolume(id)
 	}
@@ -115,8 +119,8 @@ func (p *Provider) volume(ctx context.Context, id string) (*gcp.Disk, error) {
 }
 
 // CreateVolume makes the disk, or returns the intent's existing one in any zone.
-func (p *Provider) CreateVolume(ctx context.Context, spec family.VolumeSpec) (family.Volume, error) {
-	zone := cmp.Or(spec.Zone, p.zone)
+func (vs *disks) CreateVolume(ctx context.Context, spec family.VolumeSpec) (family.Volume, error) {
+	zone := cmp.Or(spec.Zone, vs.p.zone)
 	if err := checkZone(zone); err != nil {
 		return family.Volume{}, err
 	}
@@ -124,20 +128,21 @@ func (p *Provider) CreateVolume(ctx context.Context, spec family.VolumeSpec) (fa
 	if err != nil || len(description) > longestDescription {
 		return family.Volume{}, app.Errorf(app.EInvalid, "the tags of volume %s exceed %d characters", spec.Name, longestDescription)
 	}
-	found, err := p.ListVolumes(ctx, map[string]string{family.TagInstallation: spec.Tags[family.TagInstallation], family.TagIntent: spec.Intent})
+	found, err := vs.ListVolumes(ctx, map[string]string{family.TagInstallation: spec.Tags[family.TagInstallation], family.TagIntent: spec.Intent})
 	if err != nil {
 		return family.Volume{}, err
 	}
 	if len(found) > 0 {
-		return p.finished(ctx, found[0].ID)
+		return vs.finished(ctx, found[0].ID)
 	}
-	kind := p.settings.Or("volume_type", "pd-balanced")
-	d := &gcp.Disk{Name: volumeName(spec), Description: string(description), SizeGB: int64(spec.SizeGB), Type: "zones/" + zone + "/diskTypes/" + kind, Labels: labelsOf(spec.Tags)}
+	kind := vs.p.settings.Or("volume_type", "pd-balanced")
+	d := &gcp.Disk{Name: volumeName(spec), Description: string(description), SizeGB: int64(spec.SizeGB),
+		Type: "zones/" + zone + "/diskTypes/" + kind, Labels: labelsOf(spec.Tags)}
 	d.Labels[labelVolume] = "true"
 	if strings.HasPrefix(kind, "pd-") {
 		d.SizeGB = max(d.SizeGB, leastDisk)
 	}
-	err = p.insertDisk(ctx, zone, d, requestID("volume", spec.Tags[family.TagInstallation], spec.Intent, zone))
+	err = vs.insertDisk(ctx, zone, d, requestID("volume", spec.Tags[family.TagInstallation], spec.Intent, zone))
 	switch code := app.CodeOf(err); {
 	case code == app.ENotFound: // the type of disk: nothing that was there before
 		e := *app.AsError(err)
@@ -146,7 +151,7 @@ func (p *Provider) CreateVolume(ctx context.Context, spec family.VolumeSpec) (fa
 	case err != nil && code != app.EConflict: // a conflict: another call made it at the same time, or lists don't show it yet
 		return family.Volume{}, err
 	}
-	one, err := p.volume(ctx, zone+"/"+d.Name)
+	one, err := vs.volume(ctx, zone+"/"+d.Name)
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
 		return family.Volume{}, app.Errorf(app.ETransient, "volume %s was requested but doesn't exist yet", d.Name)
@@ -155,31 +160,31 @@ func (p *Provider) CreateVolume(ctx context.Context, spec family.VolumeSpec) (fa
 	case diskTags(one)[family.TagIntent] != spec.Intent:
 		return family.Volume{}, app.Errorf(app.EConflict, "disk %s in %s already exists and isn't Muster's", d.Name, zone)
 	}
-	return p.finished(ctx, zone+"/"+d.Name)
+	return vs.finished(ctx, zone+"/"+d.Name)
 }
 
 // insertDisk is as insert, for a disk.
-func (p *Provider) insertDisk(ctx context.Context, zone string, d *gcp.Disk, request string) error {
-	op, err := p.api.InsertDisk(ctx, p.project, zone, d, request)
+func (vs *disks) insertDisk(ctx context.Context, zone string, d *gcp.Disk, request string) error {
+	op, err := vs.p.api.InsertDisk(ctx, vs.p.project, zone, d, request)
 	if err != nil {
 		return coded(err)
 	}
 	if op.Status == "DONE" {
-		_, err := p.volume(ctx, zone+"/"+d.Name)
+		_, err := vs.volume(ctx, zone+"/"+d.Name)
 		if app.CodeOf(err) != app.ENotFound {
 			return err
 		}
-		if op, err = p.api.InsertDisk(ctx, p.project, zone, d, freshID()); err != nil {
+		if op, err = vs.p.api.InsertDisk(ctx, vs.p.project, zone, d, freshID()); err != nil {
 			return coded(err)
 		}
 	}
-	return p.await(ctx, p.project, op)
+	return vs.p.await(ctx, vs.p.project, op)
 }
 
 // finished waits until a volume that is being made is there.
-func (p *Provider) finished(ctx context.Context, id string) (family.Volume, error) {
+func (vs *disks) finished(ctx context.Context, id string) (family.Volume, error) {
 	for {
-		d, err := p.volume(ctx, id)
+		d, err := vs.volume(ctx, id)
 		switch {
 		case app.CodeOf(err) == app.ENotFound: // the next try returns why
 			return family.Volume{}, app.Errorf(app.ETransient, "the cloud gave up creating volume %s", id)
@@ -192,7 +197,7 @@ func (p *Provider) finished(ctx context.Context, id string) (family.Volume, erro
 		case d.Status != "CREATING" && d.Status != "RESTORING" && d.Status != "DELETING":
 			return volumeOf(d), nil
 		}
-		if err := pause(ctx, p.pauses.machine); err != nil {
+		if err := pause(ctx, vs.p.pauses.machine); err != nil {
 			return family.Volume{}, err
 		}
 	}
@@ -209,12 +214,12 @@ func deviceOf(i *gcp.Instance, d *gcp.Disk) string {
 }
 
 // AttachVolume has a machine of the volume's zone see it, under the volume's name.
-func (p *Provider) AttachVolume(ctx context.Context, at family.VolumeAttachment) (family.Volume, error) {
-	d, err := p.volume(ctx, at.Volume)
+func (vs *disks) AttachVolume(ctx context.Context, at family.VolumeAttachment) (family.Volume, error) {
+	d, err := vs.volume(ctx, at.Volume)
 	if err != nil {
 		return family.Volume{}, err
 	}
-	i, err := p.instance(ctx, at.Machine)
+	i, err := vs.p.instance(ctx, at.Machine)
 	if err != nil {
 		return family.Volume{}, err
 	}
@@ -227,17 +232,18 @@ func (p *Provider) AttachVolume(ctx context.Context, at family.VolumeAttachment)
 	case base(i.Zone) != zone:
 		return family.Volume{}, app.Errorf(app.EInvalid, "volume %s can only be attached to machines in zone %s, not to one in %s", d.Name, zone, base(i.Zone))
 	}
-	disk := &gcp.AttachedDisk{Source: "projects/" + p.project + "/zones/" + zone + "/disks/" + d.Name, DeviceName: d.Name, Type: "PERSISTENT", Mode: "READ_WRITE"}
-	op, err := p.api.AttachDisk(ctx, p.project, zone, i.Name, disk, freshID())
+	disk := &gcp.AttachedDisk{Source: "projects/" + vs.p.project + "/zones/" + zone + "/disks/" + d.Name,
+		DeviceName: d.Name, Type: "PERSISTENT", Mode: "READ_WRITE"}
+	op, err := vs.p.api.AttachDisk(ctx, vs.p.project, zone, i.Name, disk, freshID())
 	if err == nil {
-		err = p.await(ctx, p.project, op)
+		err = vs.p.await(ctx, vs.p.project, op)
 	}
 	failed := coded(err)
 	// However the call ended, the cloud shows who has the volume: another call may have been faster, too.
-	if d, err = p.volume(ctx, at.Volume); err != nil {
+	if d, err = vs.volume(ctx, at.Volume); err != nil {
 		return family.Volume{}, err
 	}
-	if i, err = p.instance(ctx, at.Machine); err != nil {
+	if i, err = vs.p.instance(ctx, at.Machine); err != nil {
 		return family.Volume{}, err
 	}
 	switch holder := holderOf(d); {
@@ -258,40 +264,40 @@ func attached(d *gcp.Disk, i *gcp.Instance) family.Volume {
 }
 
 // DetachVolume takes a volume from whatever machine has it, and returns when none does.
-func (p *Provider) DetachVolume(ctx context.Context, id string) error {
+func (vs *disks) DetachVolume(ctx context.Context, id string) error {
 	for {
-		d, err := p.volume(ctx, id)
+		d, err := vs.volume(ctx, id)
 		if app.CodeOf(err) == app.ENotFound {
 			return nil
 		}
 		if err != nil || holderOf(d) == "" {
 			return err
 		}
-		i, err := p.instance(ctx, holderOf(d))
+		i, err := vs.p.instance(ctx, holderOf(d))
 		switch {
 		case app.CodeOf(err) == app.ENotFound: // it has just been deleted
 		case err != nil:
 			return err
 		default:
 			if device := deviceOf(i, d); device != "" {
-				op, err := p.api.DetachDisk(ctx, p.project, base(d.Zone), i.Name, device, freshID())
+				op, err := vs.p.api.DetachDisk(ctx, vs.p.project, base(d.Zone), i.Name, device, freshID())
 				if err == nil {
-					err = p.await(ctx, p.project, op)
+					err = vs.p.await(ctx, vs.p.project, op)
 				}
 				if err = coded(err); err != nil && app.CodeOf(err) != app.ENotFound {
 					return err
 				}
 			}
 		}
-		if err := pause(ctx, p.pauses.operation); err != nil {
+		if err := pause(ctx, vs.p.pauses.operation); err != nil {
 			return err
 		}
 	}
 }
 
 // DeleteVolume deletes a volume that no machine has, and returns when it is gone.
-func (p *Provider) DeleteVolume(ctx context.Context, id string) error {
-	d, err := p.volume(ctx, id)
+func (vs *disks) DeleteVolume(ctx context.Context, id string) error {
+	d, err := vs.volume(ctx, id)
 	if app.CodeOf(err) == app.ENotFound {
 		return nil
 	}
@@ -301,14 +307,14 @@ func (p *Provider) DeleteVolume(ctx context.Context, id string) error {
 	if holder := holderOf(d); holder != "" {
 		return family.ErrVolumeAttached(id, holder)
 	}
-	op, err := p.api.DeleteDisk(ctx, p.project, base(d.Zone), d.Name, freshID())
+	op, err := vs.p.api.DeleteDisk(ctx, vs.p.project, base(d.Zone), d.Name, freshID())
 	if err == nil {
-		err = p.await(ctx, p.project, op)
+		err = vs.p.await(ctx, vs.p.project, op)
 	}
 	if err = coded(err); err == nil || app.CodeOf(err) == app.ENotFound {
 		return nil
 	}
-	if now, e := p.volume(ctx, id); e == nil && holderOf(now) != "" {
+	if now, e := vs.volume(ctx, id); e == nil && holderOf(now) != "" {
 		return family.ErrVolumeAttached(id, holderOf(now))
 	}
 	return err

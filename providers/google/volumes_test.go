@@ -75,12 +75,13 @@ func TestVolumesThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %s", code, v, err, want)
 		}
 	}
-	if v, err := c.open(t, map[string]any{"volume_type": "floppy"}).CreateVolume(t.Context(), conformance.VolumeSpec("never", testZone)); app.CodeOf(err) != app.EInvalid {
+	p = c.open(t, map[string]any{"volume_type": "floppy"})
+	if v, err := p.CreateVolume(t.Context(), conformance.VolumeSpec("never", testZone)); app.CodeOf(err) != app.EInvalid {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
 
-// Accounts without the permissions for volumes go on working: the check warns.
+// Accounts without the permissions for volumes still work: the check warns.
 func TestCheckWarnsWithoutPermissionsForVolumes(t *testing.T) {
 	c := newCloud(t, nil)
 	delete(c.granted, "compute.disks.use")

@@ -68,7 +68,8 @@ func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) 
 	case demand.All.Volumes > 0 || len(distinct(append(types, kind))) > 0:
 		checkVolumes(ctx, session, &f, distinct(types), kind, demand)
 	case session.Volume == nil:
-		f.Doubt(family.AboutRegion, "volumes", "Choose services without volumes, or ask the cloud's operator for Cinder.", "The region has no volume service, so clusters can't have volumes.")
+		f.Doubt(family.AboutRegion, "volumes", "Choose services without volumes, or ask the cloud's operator for Cinder.",
+			"The region has no volume service, so clusters can't have volumes.")
 	}
 	demand.Apart(&f)
 	return f, nil

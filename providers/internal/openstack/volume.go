@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
-	"github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/availabilityzones"
 	"github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/volumes"
-	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/volumeattach"
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/availabilityzones"
 	"github.com/gophercloud/gophercloud/v2/pagination"
 	"muster/app"
 	"muster/app/family"
@@ -124,8 +123,8 @@ func EnsureVolume(ctx context.Context, s *Session, p Pace, recent *Recent, spec 
 	return volumeOf(one), nil
 }
 
-// standingVolume returns the volume of the intent; nil where there is none. One that was just made is asked for by its id, and after a call that was not answered it
-// is looked for twice.
+// standingVolume returns the volume of the intent; nil where there is none. One that was just made is asked for by its id, and after a call that
+// was not answered it is looked for twice.
 func standingVolume(ctx context.Context, s *Session, p Pace, recent *Recent, intent string, tags map[string]string) (*volumes.Volume, error) {
 	find := func() (*volumes.Volume, error) {
 		found, err := allVolumes(ctx, s, map[string]string{family.TagInstallation: tags[family.TagInstallation], family.TagIntent: tags[family.TagIntent]})
@@ -166,12 +165,13 @@ func standingVolume(ctx context.Context, s *Session, p Pace, recent *Recent, int
 	return nil, nil
 }
 
-// volumeZone returns the zone to make a volume in for a machine's zone: Cinder's of the same name. Where it has none, its default must do: such clouds attach across zones.
+// volumeZone returns the zone to make a volume in for a machine's zone: Cinder's of the same name. Where it has none, its
+// default must do: such clouds attach across zones.
 func volumeZone(ctx context.Context, s *Session, zone string) (string, error) {
 	if zone == "" {
 		return "", nil
 	}
-	page, err := availabilityzones.List(s.Volume).AllPages(ctx)
+	page, err := availabilityzones.List(s.Volume).AllPages(ctx) // Cinder's call is as Nova's
 	if err != nil {
 		if gophercloud.ResponseCodeIs(err, http.StatusNotFound) {
 			return "", nil
@@ -242,7 +242,7 @@ func AttachVolume(ctx context.Context, s *Session, p Pace, id, server string) (f
 		if refused != nil { // and the volume is free: it was not for the volume's state
 			return false, refused
 		}
-		err = volumeattach.Create(ctx, s.Compute, server, volumeattach.CreateOpts{VolumeID: id}).Err
+		err = attach(ctx, s, server, id)
 		if gophercloud.ResponseCodeIs(err, http.StatusBadRequest) || gophercloud.ResponseCodeIs(err, http.StatusConflict) {
 			refused, err = err, nil
 		}
@@ -259,7 +259,20 @@ func AttachVolume(ctx context.Context, s *Session, p Pace, id, server string) (f
 	return out, nil
 }
 
-// deviceOf returns where a server finds a volume. The name that Nova gives tells only by which bus: the kernel need not name it so. QEMU hands on the
+// attach and detach are Nova's calls.
+func attach(ctx context.Context, s *Session, server, id string) error {
+	body := map[string]any{"volumeAttachment": map[string]any{"volumeId": id}}
+	at := s.Compute.ServiceURL("servers", server, "os-volume_attachments")
+	_, err := s.Compute.Post(ctx, at, body, nil, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
+	return err
+}
+
+func detach(ctx context.Context, s *Session, server, id string) error {
+	_, err := s.Compute.Delete(ctx, s.Compute.ServiceURL("servers", server, "os-volume_attachments", id), nil)
+	return err
+}
+
+// deviceOf returns where a server finds a volume. The name that Nova reports tells only the bus: the kernel need not name it so. QEMU hands on the
 // volume's id as a serial number, of which virtio keeps 20 characters.
 func deviceOf(id, named string) string {
 	switch {
@@ -282,7 +295,7 @@ func DetachVolume(ctx context.Context, s *Session, p Pace, id string) error {
 			return false, err
 		case v.Status == "in-use":
 			for _, a := range v.Attachments {
-				err := volumeattach.Delete(ctx, s.Compute, a.ServerID, id).ExtractErr()
+				err := detach(ctx, s, a.ServerID, id)
 				// Nova may have begun already, or the server's end did.
 				if err != nil && !Absent(err) && !gophercloud.ResponseCodeIs(err, http.StatusConflict) && !gophercloud.ResponseCodeIs(err, http.StatusBadRequest) {
 					return false, err

@@ -68,7 +68,8 @@ func (c cinder) routes(mux *http.ServeMux) {
 			"maxTotalVolumeGigabytes": c.Limits.VolumeGB, "totalGigabytesUsed": u.VolumeGB}}})
 	}))
 	mux.HandleFunc("GET "+at+"/types", c.guarded(func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, object{"volume_types": []object{{"id": newID(), "name": "__DEFAULT__", "is_public": true, "extra_specs": object{}}, {"id": newID(), "name": "ssd", "is_public": true, "extra_specs": object{}}}})
+		answer(w, http.StatusOK, object{"volume_types": []object{
+			{"id": newID(), "name": "__DEFAULT__", "is_public": true, "extra_specs": object{}}, {"id": newID(), "name": "ssd", "is_public": true, "extra_specs": object{}}}})
 	}))
 	mux.HandleFunc("GET "+at+"/os-availability-zone", c.guarded(func(w http.ResponseWriter, _ *http.Request) {
 		all := []any{}
@@ -94,15 +95,17 @@ func (c cinder) routes(mux *http.ServeMux) {
 func (c cinder) shown(id string, v *volume) object {
 	attachments := []object{}
 	if v.server != "" && v.status != "attaching" {
-		attachments = append(attachments, object{"id": id, "volume_id": id, "attachment_id": newID(), "server_id": v.server, "host_name": nil, "device": v.device, "attached_at": "2026-01-02T03:04:05.000000"})
+		attachments = append(attachments, object{"id": id, "volume_id": id, "attachment_id": newID(), "server_id": v.server, "host_name": nil,
+			"device": v.device, "attached_at": "2026-01-02T03:04:05.000000"})
 	}
 	metadata := v.metadata
 	if metadata == nil {
 		metadata = map[string]string{}
 	}
-	return object{"id": id, "status": v.status, "size": v.size, "volume_type": v.kind, "name": v.name, "description": nil, "created_at": v.made.Format("2006-01-02T15:04:05.000000"),
-		"updated_at": nil, "metadata": metadata, "attachments": attachments, "availability_zone": v.zone, "bootable": "false", "encrypted": false, "multiattach": false, "snapshot_id": nil,
-		"source_volid": nil, "consistencygroup_id": nil, "replication_status": nil, "user_id": ProjectID, "links": []any{}}
+	return object{"id": id, "status": v.status, "size": v.size, "volume_type": v.kind, "name": v.name, "description": nil,
+		"created_at": v.made.Format("2006-01-02T15:04:05.000000"),
+		"updated_at": nil, "metadata": metadata, "attachments": attachments, "availability_zone": v.zone, "bootable": "false", "encrypted": false,
+		"multiattach": false, "snapshot_id": nil, "source_volid": nil, "consistencygroup_id": nil, "replication_status": nil, "user_id": ProjectID, "links": []any{}}
 }
 
 func (c cinder) oneVolume(w http.ResponseWriter, r *http.Request) {
@@ -112,7 +115,8 @@ func (c cinder) oneVolume(w http.ResponseWriter, r *http.Request) {
 	case v == nil:
 		novaError(w, http.StatusNotFound, "Volume "+id+" could not be found.")
 	case r.Method == http.MethodDelete && v.status != "available" && v.status != "error":
-		novaError(w, http.StatusBadRequest, "Invalid volume: Volume status must be available or error or error_restoring or error_extending or error_managing and must not be migrating, attached, belong to a group, have snapshots or be disassociated from snapshots after volume transfer.")
+		novaError(w, http.StatusBadRequest, "Invalid volume: Volume status must be available or error or error_restoring or error_extending or "+
+			"error_managing and must not be migrating, attached, belong to a group, have snapshots or be disassociated from snapshots after volume transfer.")
 	case r.Method == http.MethodDelete:
 		v.status, v.at = "deleting", time.Now().Add(c.build)
 		w.WriteHeader(http.StatusAccepted)
@@ -161,11 +165,13 @@ func (c cinder) makeVolume(w http.ResponseWriter, r *http.Request) {
 	}
 	u := c.used()
 	if u.Volumes+1 > c.Limits.Volumes {
-		novaError(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("VolumeLimitExceeded: Maximum number of volumes allowed (%d) exceeded for quota 'volumes'.", c.Limits.Volumes))
+		novaError(w, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("VolumeLimitExceeded: Maximum number of volumes allowed (%d) exceeded for quota 'volumes'.", c.Limits.Volumes))
 		return
 	}
 	if u.VolumeGB+in.Size > c.Limits.VolumeGB {
-		novaError(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested %dG, quota is %dG and %dG has been consumed.",
+		novaError(w, http.StatusRequestEntityTooLarge, fmt.Sprintf(
+			"VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested %dG, quota is %dG and %dG has been consumed.",
 			in.Size, c.Limits.VolumeGB, u.VolumeGB))
 		return
 	}
@@ -185,7 +191,8 @@ func (c nova) hook(w http.ResponseWriter, r *http.Request) {
 		Attachment map[string]json.RawMessage `json:"volumeAttachment"`
 	}
 	var id string
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || unknown(in.Attachment, "volumeId", "device") != "" || json.Unmarshal(in.Attachment["volumeId"], &id) != nil {
+	err := json.NewDecoder(r.Body).Decode(&in)
+	if err != nil || unknown(in.Attachment, "volumeId", "device") != "" || json.Unmarshal(in.Attachment["volumeId"], &id) != nil {
 		novaError(w, http.StatusBadRequest, "Invalid input for field/attribute volumeAttachment.")
 		return
 	}
@@ -200,7 +207,8 @@ func (c nova) hook(w http.ResponseWriter, r *http.Request) {
 	case v.status != "available":
 		novaError(w, http.StatusBadRequest, "Invalid volume: volume '"+id+"' status must be 'available'. Currently in '"+v.status+"'")
 	case slices.Contains(c.DiskZones, v.zone) && v.zone != s.zone:
-		novaError(w, http.StatusBadRequest, fmt.Sprintf("Invalid volume: Instance %s and volume %s are not in the same availability_zone. Instance is in %s. Volume is in %s", s.id, id, s.zone, v.zone))
+		novaError(w, http.StatusBadRequest, fmt.Sprintf(
+			"Invalid volume: Instance %s and volume %s are not in the same availability_zone. Instance is in %s. Volume is in %s", s.id, id, s.zone, v.zone))
 	default:
 		v.status, v.server, v.at = "attaching", s.id, time.Now().Add(c.build)
 		answer(w, http.StatusOK, object{"volumeAttachment": object{"id": id, "volumeId": id, "serverId": s.id, "device": "/dev/" + c.Bus + "b"}})
@@ -220,7 +228,8 @@ func (c nova) unhookVolume(w http.ResponseWriter, r *http.Request) {
 	case s.task != "":
 		novaError(w, http.StatusConflict, fmt.Sprintf("Cannot 'detach_volume' instance %s while it is in task_state %s", s.id, s.task))
 	case v.status != "in-use":
-		novaError(w, http.StatusBadRequest, "Invalid volume: Invalid input received: Invalid volume: Unable to detach volume. Volume status must be 'in-use' and attach_status must be 'attached' to detach.")
+		novaError(w, http.StatusBadRequest, "Invalid volume: Invalid input received: Invalid volume: Unable to detach volume. "+
+			"Volume status must be 'in-use' and attach_status must be 'attached' to detach.")
 	default:
 		v.status, v.at = "detaching", time.Now().Add(c.build)
 		w.WriteHeader(http.StatusAccepted)

@@ -127,38 +127,6 @@ func (c *Client) change(ctx context.Context, project, zone, name, verb, requestI
 	return ask[Operation](ctx, c, http.MethodPost, c.compute, path("projects/%s/zones/%s/instances/%s/%s", project, zone, name, verb), once(requestID), send)
 }
 
-// Disks lists the disks of all zones that a filter leaves.
-func (c *Client) Disks(ctx context.Context, project, filter string, each func(*DiskAggregatedList) error) error {
-	query := with(nil, "filter", filter, "returnPartialSuccess", "false", "maxResults", most)
-	return list[DiskAggregatedList](ctx, c, c.compute, path("projects/%s/aggregated/disks", project), query, each)
-}
-
-// Disk returns one disk.
-func (c *Client) Disk(ctx context.Context, project, zone, name string) (*Disk, error) {
-	return get[Disk](ctx, c, c.compute, path("projects/%s/zones/%s/disks/%s", project, zone, name), nil)
-}
-
-// InsertDisk begins to make a disk.
-func (c *Client) InsertDisk(ctx context.Context, project, zone string, d *Disk, requestID string) (*Operation, error) {
-	return ask[Operation](ctx, c, http.MethodPost, c.compute, path("projects/%s/zones/%s/disks", project, zone), once(requestID), d)
-}
-
-// DeleteDisk begins to delete a disk.
-func (c *Client) DeleteDisk(ctx context.Context, project, zone, name, requestID string) (*Operation, error) {
-	return ask[Operation](ctx, c, http.MethodDelete, c.compute, path("projects/%s/zones/%s/disks/%s", project, zone, name), once(requestID), nil)
-}
-
-// AttachDisk begins to attach a disk to an instance.
-func (c *Client) AttachDisk(ctx context.Context, project, zone, name string, d *AttachedDisk, requestID string) (*Operation, error) {
-	return c.change(ctx, project, zone, name, "attachDisk", requestID, d)
-}
-
-// DetachDisk begins to take the disk with a device name off an instance.
-func (c *Client) DetachDisk(ctx context.Context, project, zone, name, device, requestID string) (*Operation, error) {
-	at := path("projects/%s/zones/%s/instances/%s/detachDisk", project, zone, name)
-	return ask[Operation](ctx, c, http.MethodPost, c.compute, at, with(once(requestID), "deviceName", device), nil)
-}
-
 // HasGuestAttribute returns nil where an instance has set a guest attribute, and an *Error with status 404 where it has not.
 func (c *Client) HasGuestAttribute(ctx context.Context, project, zone, name, attribute string) error {
 	at := path("projects/%s/zones/%s/instances/%s/getGuestAttributes", project, zone, name)

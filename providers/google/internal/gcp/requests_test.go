@@ -158,7 +158,8 @@ var calls = map[string]struct {
 	"Disk": {func(ctx context.Context, c *Client) error { return alone(c.Disk(ctx, project, "z", "d")) },
 		"GET " + compute + "/zones/z/disks/d" + plain, ""},
 	"InsertDisk": {func(ctx context.Context, c *Client) error {
-		return alone(c.InsertDisk(ctx, project, "z", &Disk{Name: "d", Description: "x", SizeGB: 10, Type: "zones/z/diskTypes/pd-ssd", Labels: map[string]string{"k": ""}}, "r-1"))
+		return alone(c.InsertDisk(ctx, project, "z", &Disk{Name: "d", Description: "x", SizeGB: 10, Type: "zones/z/diskTypes/pd-ssd",
+			Labels: map[string]string{"k": ""}}, "r-1"))
 	}, "POST " + compute + "/zones/z/disks" + under, `{"name":"d","description":"x","type":"zones/z/diskTypes/pd-ssd","sizeGb":"10","labels":{"k":""}}`},
 	"DeleteDisk": {func(ctx context.Context, c *Client) error { return alone(c.DeleteDisk(ctx, project, "z", "d", "r-1")) },
 		"DELETE " + compute + "/zones/z/disks/d" + under, ""},
