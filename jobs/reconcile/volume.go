@@ -124,7 +124,7 @@ func (p *pass) sortVolumes(ctx context.Context, cloud family.Provider) (orphans 
 		return nil, nil
 	}
 	list, err := disks.ListVolumes(ctx, map[string]string{family.TagInstallation: p.Installation})
-	if app.CodeOf(err) == app.ECredentials { // an account that makes no volumes need not allow it; its check says so
+	if code := app.CodeOf(err); code == app.ECredentials || code == app.EInvalid { // not allowed, or no such service: its check says so
 		p.Log.Debug("volumes can't be listed", "provider", p.name, "error", err)
 		return nil, nil
 	}

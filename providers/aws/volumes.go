@@ -43,15 +43,17 @@ func volumeOf(v types.Volume) appfamily.Volume {
 	return out
 }
 
-// holderOf returns the instance that has a volume; "" for none.
-func holderOf(v types.Volume) string {
-	for _, a := range v.Attachments {
-		if a.State != types.VolumeAttachmentStateDetached {
-			return value(a.InstanceId)
-		}
+// attachmentOf returns how an instance has a volume; an empty one where none does.
+func attachmentOf(v types.Volume) types.VolumeAttachment {
+	i := slices.IndexFunc(v.Attachments, func(a types.VolumeAttachment) bool { return a.State != types.VolumeAttachmentStateDetached })
+	if i < 0 {
+		return types.VolumeAttachment{}
 	}
-	return ""
+	return v.Attachments[i]
 }
+
+// holderOf returns the instance that has a volume; "" for none.
+func holderOf(v types.Volume) string { return value(attachmentOf(v).InstanceId) }
 
 func volumeGone(v types.Volume) bool {
 	return v.State == types.VolumeStateDeleting || v.State == types.VolumeStateDeleted
@@ -222,8 +224,9 @@ func (d *disks) AttachVolume(ctx context.Context, at appfamily.VolumeAttachment)
 		case v.State == types.VolumeStateError:
 			return false, oddVolume(v)
 		case holder != "":
-			out, device = volumeOf(v), value(v.Attachments[0].Device)
-			return v.Attachments[0].State == types.VolumeAttachmentStateAttached, nil
+			a := attachmentOf(v)
+			out, device = volumeOf(v), value(a.Device)
+			return a.State == types.VolumeAttachmentStateAttached, nil
 		case v.State != types.VolumeStateAvailable:
 			return false, nil
 		}
@@ -260,7 +263,7 @@ func (d *disks) DetachVolume(ctx context.Context, id string) error {
 		if holder == "" {
 			return true, nil
 		}
-		if asked == holder || v.Attachments[0].State == types.VolumeAttachmentStateDetaching {
+		if asked == holder || attachmentOf(v).State == types.VolumeAttachmentStateDetaching {
 			return false, nil
 		}
 		_, err := d.c.ec2.detachVolume(ctx, &ec2.DetachVolumeInput{VolumeId: &id, InstanceId: &holder})

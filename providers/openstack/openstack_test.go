@@ -258,7 +258,7 @@ func (s *simulated) clear(t *testing.T, p *Provider) {
 		}
 	}
 	vs, err := p.ListVolumes(ctx, map[string]string{family.TagInstallation: providertest.Installation})
-	if err != nil {
+	if err != nil && app.CodeOf(err) != app.EInvalid { // without Cinder
 		t.Error(err)
 	}
 	for _, v := range vs {

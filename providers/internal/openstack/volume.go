@@ -51,10 +51,10 @@ func allVolumes(ctx context.Context, s *Session, tags map[string]string) ([]volu
 	return found, err
 }
 
-// ListVolumes returns the volumes that carry all of the tags; none where the region has no Cinder.
+// ListVolumes returns the volumes that carry all of the tags. A region without Cinder is an error: an empty list proves that nothing is there.
 func ListVolumes(ctx context.Context, s *Session, tags map[string]string) ([]family.Volume, error) {
-	if s.Volume == nil {
-		return nil, nil
+	if err := s.Needs("volume", s.Volume); err != nil {
+		return nil, err
 	}
 	all, err := allVolumes(ctx, s, tags)
 	out := make([]family.Volume, 0, len(all))
