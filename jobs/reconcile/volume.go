@@ -124,6 +124,10 @@ func (p *pass) sortVolumes(ctx context.Context, cloud family.Provider) (orphans 
 		return nil, nil
 	}
 	list, err := disks.ListVolumes(ctx, map[string]string{family.TagInstallation: p.Installation})
+	if code := app.CodeOf(err); code == app.ECredentials || code == app.EInvalid { // not allowed, or no such service: its check says so
+		p.Log.Debug("volumes can't be listed", "provider", p.name, "error", err)
+		return nil, nil
+	}
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}

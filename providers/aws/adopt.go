@@ -33,7 +33,7 @@ func (c *cloud) Adopt(ctx context.Context, id string, spec appfamily.MachineSpec
 	has := tagsFrom(i.Tags)
 	resources := []string{id}
 	for _, d := range i.BlockDeviceMappings {
-		if d.Ebs != nil && d.Ebs.VolumeId != nil {
+		if d.Ebs != nil && d.Ebs.VolumeId != nil && (d.Ebs.DeleteOnTermination == nil || *d.Ebs.DeleteOnTermination) { // volumes of services have tags of their own
 			resources = append(resources, *d.Ebs.VolumeId)
 		}
 	}

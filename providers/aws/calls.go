@@ -31,6 +31,11 @@ type calls struct {
 	deleteSecurityGroup           call[ec2.DeleteSecurityGroupInput, ec2.DeleteSecurityGroupOutput]
 	authorizeIngress              call[ec2.AuthorizeSecurityGroupIngressInput, ec2.AuthorizeSecurityGroupIngressOutput]
 	revokeIngress                 call[ec2.RevokeSecurityGroupIngressInput, ec2.RevokeSecurityGroupIngressOutput]
+	createVolume                  call[ec2.CreateVolumeInput, ec2.CreateVolumeOutput]
+	describeVolumes               call[ec2.DescribeVolumesInput, ec2.DescribeVolumesOutput]
+	attachVolume                  call[ec2.AttachVolumeInput, ec2.AttachVolumeOutput]
+	detachVolume                  call[ec2.DetachVolumeInput, ec2.DetachVolumeOutput]
+	deleteVolume                  call[ec2.DeleteVolumeInput, ec2.DeleteVolumeOutput]
 
 	modifyNetworkInterfaceAttribute call[ec2.ModifyNetworkInterfaceAttributeInput, ec2.ModifyNetworkInterfaceAttributeOutput]
 }
@@ -55,6 +60,11 @@ func callsOf(c *ec2.Client) calls {
 		deleteSecurityGroup:           coded(c.DeleteSecurityGroup),
 		authorizeIngress:              coded(c.AuthorizeSecurityGroupIngress),
 		revokeIngress:                 coded(c.RevokeSecurityGroupIngress),
+		createVolume:                  coded(c.CreateVolume),
+		describeVolumes:               coded(c.DescribeVolumes),
+		attachVolume:                  coded(c.AttachVolume),
+		detachVolume:                  coded(c.DetachVolume),
+		deleteVolume:                  coded(c.DeleteVolume),
 
 		modifyNetworkInterfaceAttribute: coded(c.ModifyNetworkInterfaceAttribute),
 	}

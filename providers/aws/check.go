@@ -40,6 +40,7 @@ func (c *cloud) CheckAccount(ctx context.Context, needs appfamily.AccountNeeds) 
 		s.machines(ctx, need)
 	}
 	s.permissions(ctx, needs)
+	s.volumes(ctx)
 	s.quota(ctx, needs)
 	return s.found, ctx.Err()
 }

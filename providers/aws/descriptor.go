@@ -43,6 +43,8 @@ var Descriptor = appfamily.Descriptor{
 		groups, profile,
 		with(rootDiskGB, "0"), with(rootDiskType, "gp3"), with(dataDiskGB, "0"), with(dataDiskType, "gp3"), with(encrypt, "false"),
 		{Name: "kms_key_id", SetBy: appfamily.SetByTenant, Label: "KMS key", Type: appfamily.FieldText, Help: "ID or ARN of the key that encrypts disks. Leave empty for the account's EBS key."},
+		{Name: "volume_type", SetBy: appfamily.SetByTenant, Label: "Volume type", Type: appfamily.FieldChoice,
+			Help: "Of volumes for data that outlives machines.", Default: "gp3", Options: dataTypes},
 		with(public, "true"), with(spot, spotNo), placement, with(tenancy, "default"),
 		{Name: "ssh_from", SetBy: appfamily.SetByTenant, Label: "SSH from", Type: appfamily.FieldList, Help: "CIDR ranges that can reach SSH in clusters with a firewall, separated by commas.", Default: "0.0.0.0/0"},
 		{Name: "dns_zone", SetBy: appfamily.SetByTenant, Label: "DNS zone", Type: appfamily.FieldText, Help: "Name of a Route 53 hosted zone of the account, such as clusters.example.org. Nodes with a name in the zone get A records."},
@@ -67,6 +69,7 @@ var (
 	subnetForm   = regexp.MustCompile(`^subnet-[0-9a-f]{8,17}$`)
 	vpcForm      = regexp.MustCompile(`^vpc-[0-9a-f]{8,17}$`)
 	groupForm    = regexp.MustCompile(`^sg-[0-9a-f]{8,17}$`)
+	volumeForm   = regexp.MustCompile(`^vol-[0-9a-f]{8,17}$`)
 	instanceForm = regexp.MustCompile(`^i-[0-9a-f]{8,17}$`)
 	zoneForm     = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 	zoneIDForm   = regexp.MustCompile(`^Z[0-9A-Z]{2,31}$`)

@@ -110,7 +110,8 @@ func (s *simulated) describeInstanceTypes(f url.Values) (string, error) {
 		}
 		out = append(out, gpu+el("instanceType", k.name)+el("vCpuInfo", el("defaultVCpus", strconv.Itoa(k.cpu)))+el("memoryInfo",
 			el("sizeInMiB", strconv.Itoa(k.mib)))+
-			el("instanceStorageSupported", strconv.FormatBool(k.stored))+el("processorInfo", items("supportedArchitectures", []string{k.arch}))+items("supportedUsageClasses", usage))
+			el("instanceStorageSupported", strconv.FormatBool(k.stored))+el("processorInfo", items("supportedArchitectures", []string{k.arch}))+items("supportedUsageClasses", usage)+
+			el("ebsInfo", el("nvmeSupport", map[bool]string{true: "unsupported", false: "required"}[k.xen])))
 	}
 	return paged(f, "instanceTypeSet", out, 5, 100)
 }

@@ -60,7 +60,8 @@ func (i *simInstance) xml(s *simulated) string {
 	inside := fmt.Sprintf("172.31.%d.%d", i.number/250, i.number%250+4)
 	out += el("privateIpAddress", inside) + el("subnetId", i.subnet.id) + el("vpcId", i.subnet.vpc) +
 		items("networkInterfaceSet", []string{el("networkInterfaceId", "eni-"+i.id[2:]) + items("groupSet", s.groupItems(i)) + el("attachment", el("deviceIndex", "0"), el("attachTime", stamp(i.made)))}) +
-		items("blockDeviceMapping", []string{el("deviceName", i.root) + el("ebs", el("volumeId", "vol-"+i.id[2:]), el("attachTime", stamp(i.made)))})
+		items("blockDeviceMapping", append([]string{el("deviceName", i.root) +
+			el("ebs", el("volumeId", "vol-"+i.id[2:]), el("attachTime", stamp(i.made)), el("deleteOnTermination", "true"))}, s.disksOf(i)...))
 	if i.public && name == "running" {
 		out += el("ipAddress", fmt.Sprintf("198.51.100.%d", i.number%250+1))
 	}

@@ -34,6 +34,7 @@ type simulated struct {
 	groups   []*simGroup
 	subnets  []*simSubnet
 	images   []simImage
+	disks    []*simDisk
 	kinds    []simKind
 	profiles []string
 	placed   []string // placement groups
@@ -84,6 +85,7 @@ type simKind struct {
 	mib    int
 	zones  []string
 	stored bool // has disks of its own
+	xen    bool
 	noSpot bool
 	gpus   int
 }
@@ -114,7 +116,8 @@ func simulate() *simulated {
 	s.kinds = []simKind{{name: "t9.small", arch: "x86_64", cpu: 2, mib: 2048, zones: all}, {name: "t9g.small", arch: "arm64", cpu: 2, mib: 2048, zones: all},
 		{name: "d9.large", arch: "x86_64", cpu: 4, mib: 16384, zones: all[:1], stored: true}, {name: "n9.large", arch: "x86_64", cpu: 4, mib: 8192,
 			zones: all[1:], noSpot: true},
-		{name: "g9.large", arch: "x86_64", cpu: 4, mib: 16384, zones: all, gpus: 2}}
+		{name: "g9.large", arch: "x86_64", cpu: 4, mib: 16384, zones: all, gpus: 2},
+		{name: "t2.small", arch: "x86_64", cpu: 1, mib: 2048, zones: all, xen: true}}
 	for i := range 240 {
 		s.kinds = append(s.kinds, simKind{name: fmt.Sprintf("m%d.large", i+10), arch: "x86_64", cpu: 2, mib: 8192, zones: all})
 	}
@@ -195,6 +198,8 @@ func (s *simulated) answer(r *http.Request, body []byte, action string, f url.Va
 		"DescribeAvailabilityZones": s.describeZones, "DescribePlacementGroups": s.describePlacements, "DescribeSubnets": s.describeSubnets,
 		"DescribeSecurityGroups": s.describeGroups, "CreateSecurityGroup": s.createGroup, "DeleteSecurityGroup": s.deleteGroup,
 		"AuthorizeSecurityGroupIngress": s.authorize, "RevokeSecurityGroupIngress": s.revoke, "ModifyNetworkInterfaceAttribute": s.modifyInterface, "AssumeRole": s.assumeRole,
+		"CreateVolume": s.createVolume, "DescribeVolumes": s.describeVolumes, "AttachVolume": s.attachVolume,
+		"DetachVolume": s.detachVolume, "DeleteVolume": s.deleteVolume,
 	}[action]
 	if !ok {
 		return "", no("InvalidAction", "The action %s is not valid for this web service.", action)

@@ -44,6 +44,8 @@ var codes = map[string]app.Code{
 	"DependencyViolation": app.ETransient, "IncorrectInstanceState": app.ETransient, "IncorrectState": app.ETransient,
 	"ConcurrentTagAccess": app.ETransient, "RequestTimeout": app.ETransient,
 
+	"InvalidVolume.NotFound": app.ENotFound, "InvalidVolumeID.Malformed": app.ENotFound, "VolumeInUse": app.EConflict,
+
 	"InvalidInstanceID.NotFound": app.ENotFound, "InvalidInstanceID.Malformed": app.ENotFound,
 
 	"PriorRequestNotComplete": app.ETransient, "LimitsExceeded": app.EQuota,

@@ -36,6 +36,7 @@ type cloud struct {
 	quotas    quotaCall
 	firewalls firewalls
 	*dns      // for NameZone and SetName
+	*disks    // for volumes
 }
 
 // tuning is what tests have shorter than the cloud.
@@ -63,6 +64,7 @@ var (
 	_ appfamily.Offerer        = (*cloud)(nil)
 	_ appfamily.Sharer         = (*cloud)(nil)
 	_ appfamily.Namer          = (*cloud)(nil)
+	_ appfamily.Volumes        = (*cloud)(nil)
 )
 
 // Open returns the account that the settings name. It asks no one.
@@ -76,6 +78,7 @@ func open(ctx context.Context, settings map[string]any, t tuning, via account.Ne
 	}
 	s := account.Settings(settings)
 	c := &cloud{settings: s, tuning: t, http: client(via, nil), dns: &dns{settings: s, tuning: t, naming: make(chan struct{}, 1)}}
+	c.disks = &disks{c}
 	conf, err := c.config(ctx)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ type options struct {
 	profile            string
 	rootGB, dataGB     int
 	rootType, dataType types.VolumeType
+	volumeType         types.VolumeType // of volumes that outlive machines
 	encrypt            bool
 	kmsKey             string
 	public             bool
@@ -38,6 +39,9 @@ type options struct {
 	placement, tenancy string
 	sshFrom            []netip.Prefix
 }
+
+// leastHDD is the size that disks of types st1 and sc1 have at least.
+const leastHDD = 125
 
 // options returns those for a flavor and an image, which override the account's settings.
 func (c *cloud) options(flavor template.Flavor, image template.Image) (options, error) {
@@ -95,6 +99,7 @@ func optionsOf(s account.Settings) (o options, err error) {
 	}{
 		{"root_disk_type", "gp3", rootTypes, (*string)(&o.rootType)},
 		{"data_disk_type", "gp3", dataTypes, (*string)(&o.dataType)},
+		{"volume_type", "gp3", dataTypes, (*string)(&o.volumeType)},
 		{"spot", spotNo, []string{spotNo, spotYes, spotFallback}, &o.spot},
 		{"tenancy", "default", []string{"default", "dedicated"}, &o.tenancy},
 	} {
@@ -103,8 +108,8 @@ func optionsOf(s account.Settings) (o options, err error) {
 		}
 		*c.into = kind
 	}
-	if o.dataGB > 0 && (o.dataType == "st1" || o.dataType == "sc1") && o.dataGB < 125 {
-		return o, account.Invalid("data_disk_gb", "A data disk of type %s must have at least 125 GB.", o.dataType)
+	if o.dataGB > 0 && (o.dataType == "st1" || o.dataType == "sc1") && o.dataGB < leastHDD {
+		return o, account.Invalid("data_disk_gb", "A data disk of type %s must have at least %d GB.", o.dataType, leastHDD)
 	}
 	from := s.List("ssh_from")
 	if len(from) == 0 {

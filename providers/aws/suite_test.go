@@ -102,7 +102,7 @@ func (r *testRegion) reset() {
 	defer r.sim.mu.Unlock()
 	next := r.sim.next
 	r.sim.machines, r.sim.tokens, r.sim.groups, r.sim.subnets, r.sim.denied, r.sim.refuse, r.sim.zones = nil, fresh.tokens, fresh.groups, fresh.subnets, fresh.denied, fresh.refuse, fresh.zones
-	r.sim.next = next
+	r.sim.next, r.sim.disks = next, nil
 }
 
 // lags sets for how long EC2 does not show what was made, and returns what it was before.
@@ -151,6 +151,11 @@ func (r *testRegion) left() (out []string) {
 	for _, i := range r.sim.machines {
 		if i.ended.IsZero() {
 			out = append(out, i.id)
+		}
+	}
+	for _, d := range r.sim.disks {
+		if d.ended.IsZero() {
+			out = append(out, d.id)
 		}
 	}
 	for _, g := range r.sim.groups {
@@ -239,6 +244,7 @@ func TestAWSPassesTheSuite(t *testing.T) {
 			return providertest.Late{Lag: lag, Open: func() appfamily.Provider { return r.openLate(t, nil, late) }}
 		},
 		Reads:    reads,
+		NoVolume: "vol-00000000000000000", NoMachine: "i-00000000000000000", MakesVolume: asks("CreateVolume"),
 		Refusals: refusals,
 		Partial: map[string]func(*http.Request) bool{
 			"the look at the image":   asks("DescribeImages"),

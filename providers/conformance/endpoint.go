@@ -92,6 +92,14 @@ func (h endpoint[S]) failures(t S) {
 	if s, ok := family.PowerOf[family.Sleeper](p); ok {
 		verbs["sleep"] = func(ctx context.Context) error { return s.Sleep(ctx, m.ID) }
 	}
+	h.failEach(t, verbs)
+	if ids := idsOf(list(t, p, nil)); !slices.Equal(ids, []string{m.ID}) {
+		t.Errorf("machines %v remain of %s", ids, m.ID)
+	}
+}
+
+// failEach holds each verb to the codes of failures of the cloud's side.
+func (h endpoint[S]) failEach(t S, verbs map[string]func(context.Context) error) {
 	const always = 1000
 	for verb, do := range verbs {
 		for fault, code := range map[Fault]app.Code{Down: app.ETransient, Throttled: app.ERateLimit} {
@@ -112,9 +120,6 @@ func (h endpoint[S]) failures(t S) {
 				t.Errorf("%s, %s: %d calls in %s: Muster decides when to retry", verb, fault, n, took)
 			}
 		}
-	}
-	if ids := idsOf(list(t, p, nil)); !slices.Equal(ids, []string{m.ID}) {
-		t.Errorf("machines %v remain of %s", ids, m.ID)
 	}
 }
 

@@ -67,6 +67,8 @@ type Harness[S T[S]] struct {
 	Vanish func(t S, id string)
 	// Mount is where volumes are mounted; "" means /srv/suite. NoVolume and NoMachine are ids in the cloud's form that it doesn't have; "" means any text.
 	Mount, NoVolume, NoMachine string
+	// MakesVolume reports whether a call makes a volume. Members that make volumes and speak to a simulated endpoint need it.
+	MakesVolume func(*http.Request) bool
 	// Wrong are accounts with something wrong in them, at least ten for a cloud.
 	Wrong []Wrong[S]
 }
@@ -88,6 +90,9 @@ func Run[S T[S]](t S, h Harness[S]) {
 	t.Run("a vanished machine can be deleted", addresses[S]{h}.vanished)
 	t.Run("machines sleep, wake and keep their files", power[S]{h}.sleeps)
 	t.Run("volumes outlive their machines", disks[S]{h}.volumes)
+	t.Run("a lost response creates no second volume", disks[S]{h}.lostAnswers)
+	t.Run("a volume that lists late is created once", disks[S]{h}.late)
+	t.Run("cloud failures have their codes for volumes", disks[S]{h}.failures)
 	t.Run("machines prove their identity and accept our key", h.login)
 	t.Run("a lost response creates no second machine", endpoint[S]{h}.lostAnswers)
 	t.Run("a machine that lists late is created once and can be deleted", lists[S]{h}.late)

@@ -134,8 +134,11 @@ func (s *survey) limits(ctx context.Context, a *godo.Account) {
 	if s.could("droplet:read", err) && r.Meta != nil && a.DropletLimit > 0 {
 		quotas = append(quotas, s.limit("droplets", r.Meta.Total, droplets, a.DropletLimit))
 	}
-	if volumes > 0 {
-		_, r, err = s.c.api.Storage.ListVolumes(ctx, &godo.ListVolumeParams{ListOptions: &godo.ListOptions{PerPage: 1}})
+	_, r, err = s.c.api.Storage.ListVolumes(ctx, &godo.ListVolumeParams{ListOptions: &godo.ListOptions{PerPage: 1}})
+	switch {
+	case volumes == 0 && forbidden(failure("block_storage:read", err)):
+		s.warn(family.AboutPermissions, "block_storage:read", hintScopes, "The token lacks the scope block_storage:read, so clusters can't have volumes.")
+	case volumes > 0:
 		if s.could("block_storage:read", err) && r.Meta != nil && a.VolumeLimit > 0 {
 			quotas = append(quotas, s.limit("volumes", r.Meta.Total, volumes, a.VolumeLimit))
 		}

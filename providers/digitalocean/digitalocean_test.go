@@ -127,6 +127,7 @@ func (w *world) harness(more []string) providertest.Harness {
 			"an unknown region":    func(s *family.MachineSpec) { s.Zone = "mars1" },
 			"a data disk of words": func(s *family.MachineSpec) { s.Flavor.Extra = map[string]string{"data_disk_gb": "large"} },
 		},
+		NoVolume: "506f78a4-e098-11e5-ad9f-000f53306ae1", NoMachine: "999999999", MakesVolume: isCall("POST", "/v2/volumes"),
 		Faults: w.faults,
 		Late: func(t *testing.T) providertest.Late {
 			w.sim = newSim()

@@ -47,6 +47,7 @@ var (
 	_ family.Offerer        = (*cloud)(nil)
 	_ family.Sharer         = (*cloud)(nil)
 	_ family.Namer          = (*cloud)(nil)
+	_ family.Volumes        = (*cloud)(nil)
 )
 
 // Open returns the account of the settings. It asks nothing yet.

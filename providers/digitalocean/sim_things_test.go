@@ -179,7 +179,7 @@ func (s *sim) lose(id int) {
 	delete(s.droplets, id)
 	for _, v := range s.volumes {
 		if v.droplet == id {
-			v.droplet = 0
+			v.droplet, v.freeAt = 0, time.Time{}
 		}
 	}
 }
@@ -225,11 +225,19 @@ type simVolume struct {
 	size, droplet                 int
 	made                          time.Time
 	freeAt                        time.Time // when a detachment ends
+	next                          int       // the droplet that it is being attached to
+	hasAt                         time.Time // when that ends
 }
 
 func (s *sim) volumeJSON(v *simVolume) map[string]any {
 	if !v.freeAt.IsZero() && time.Now().After(v.freeAt) {
 		v.droplet, v.freeAt = 0, time.Time{}
+	}
+	if !v.hasAt.IsZero() && time.Now().After(v.hasAt) {
+		if d := s.droplets[v.next]; d != nil {
+			v.droplet, d.volumes = v.next, append(d.volumes, v.id)
+		}
+		v.next, v.hasAt = 0, time.Time{}
 	}
 	ids := []int{}
 	if v.droplet != 0 {
@@ -243,6 +251,10 @@ func (s *sim) listVolumes(c *call) {
 	q := c.r.URL.Query()
 	all := map[string]map[string]any{}
 	for id, v := range s.volumes {
+		// Lists lag for those that last. A droplet's own is named again by what is made of it.
+		if strings.HasPrefix(v.name, lastingPrefix) && time.Since(v.made) < s.lag {
+			continue
+		}
 		if (q.Get("name") == "" || v.name == q.Get("name")) && (q.Get("region") == "" || v.region == q.Get("region")) {
 			all[id] = s.volumeJSON(v)
 		}
@@ -291,7 +303,7 @@ func (s *sim) deleteVolume(c *call) {
 		c.notFound()
 		return
 	}
-	if s.volumeJSON(v); v.droplet != 0 {
+	if s.volumeJSON(v); v.droplet != 0 || v.next != 0 {
 		c.refuse(409, "conflict", "failed to delete volume: volume is attached to a droplet")
 		return
 	}
@@ -304,6 +316,27 @@ func (s *sim) actVolume(c *call) {
 	switch {
 	case v == nil:
 		c.notFound()
+	case c.body["type"] == "attach":
+		id, _ := c.body["droplet_id"].(float64)
+		d := s.droplets[int(id)]
+		s.volumeJSON(v)
+		switch {
+		case d == nil:
+			c.notFound()
+		case v.droplet != 0:
+			c.unprocessable("volume is already attached to a droplet")
+		case v.next != 0 || !v.freeAt.IsZero():
+			c.unprocessable("Droplet already has a pending event.")
+		case d.region != v.region:
+			c.unprocessable("Volume must be in the same region as the droplet")
+		case d.status == "new":
+			c.unprocessable("Droplet already has a pending event.")
+		case len(d.volumes) >= 15:
+			c.unprocessable("Droplet has reached the limit of attached volumes")
+		default:
+			v.next, v.hasAt = d.id, time.Now().Add(s.takes)
+			c.answer(202, map[string]any{"action": s.action("attach_volume", "backend", 0)})
+		}
 	case c.body["type"] != "detach":
 		c.unprocessable("invalid action")
 	case v.droplet == 0 || float64(v.droplet) != c.body["droplet_id"]:

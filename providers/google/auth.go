@@ -107,6 +107,7 @@ func open(name string, settings map[string]any, resources string, pauses pauses,
 	}
 	p := &Provider{name: name, settings: s, project: projectOf(s, k), zone: s.Text("zone"), pauses: pauses, ready: map[uint64]bool{},
 		transport: via.Transport()}
+	p.disks = &disks{p}
 	p.transport.ResponseHeaderTimeout = 3 * time.Minute // an operation is waited for in one call of up to two minutes
 	p.transport.MaxIdleConnsPerHost = 16
 	detect := &credentials.DetectOptions{Scopes: []string{googleauth.Scope}, Client: &http.Client{Transport: p.transport, Timeout: 30 * time.Second}}

@@ -122,7 +122,7 @@ func (s *survey) permissions(ctx context.Context) {
 	if s.p.NameZone() != "" {
 		wanted = append(wanted, dnsPermissions...)
 	}
-	granted, err := s.p.api.GrantedPermissions(ctx, s.p.project, wanted)
+	granted, err := s.p.api.GrantedPermissions(ctx, s.p.project, slices.Concat(wanted, volumePermissions))
 	if err != nil {
 		e := app.AsError(coded(err))
 		s.found = append(s.found, family.Finding{About: family.AboutPermissions, Subject: "permissions", Warning: true, Code: e.Code,
@@ -135,6 +135,12 @@ func (s *survey) permissions(ctx context.Context) {
 		if !slices.Contains(granted, permission) {
 			missing = append(missing, permission)
 		}
+	}
+	lacks := slices.DeleteFunc(slices.Clone(volumePermissions), func(p string) bool { return slices.Contains(granted, p) })
+	if len(lacks) > 0 {
+		s.found = append(s.found, family.Finding{About: family.AboutPermissions, Subject: "volumes", Warning: true, Code: app.ECredentials,
+			Message: "The service account can't manage volumes: it lacks " + strings.Join(lacks, ", ") + ".",
+			Hint:    "Grant the service account the custom role in docs/providers/google.md, or choose services without volumes."})
 	}
 	slices.Sort(missing)
 	if len(missing) > 0 {

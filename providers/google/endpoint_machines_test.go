@@ -205,6 +205,8 @@ func (c *cloud) change(w http.ResponseWriter, r *http.Request) {
 			}
 			c.run(i)
 		})
+	case "attachDisk", "detachDisk":
+		c.changeDisks(w, r, i, verb)
 	case "resume":
 		c.begin(w, r, verb, "instances/"+i.Name, func() { c.run(i) })
 	case "setMetadata":

@@ -40,6 +40,7 @@ type cloud struct {
 	next       uint64
 	tokens     map[string]bool
 	instances  map[string]*gcp.Instance // by zone and name
+	disks      map[string]*gcp.Disk     // by zone and name
 	firewalls  map[string]*gcp.Firewall
 	managed    []*gcp.ManagedZone
 	sets       []*gcp.RecordSet
@@ -98,7 +99,8 @@ var testKey = sync.OnceValue(func() *rsa.PrivateKey {
 })
 
 func newCloud(t *testing.T, faults *providertest.Faults) *cloud {
-	c := &cloud{faults: faults, tokens: map[string]bool{}, instances: map[string]*gcp.Instance{}, firewalls: map[string]*gcp.Firewall{},
+	c := &cloud{faults: faults, tokens: map[string]bool{}, instances: map[string]*gcp.Instance{}, disks: map[string]*gcp.Disk{},
+		firewalls:  map[string]*gcp.Firewall{},
 		operations: map[string]*operation{}, requests: map[string]*operation{}, looks: map[uint64]int{},
 		zones:    map[string]string{testZone: "UP", otherZone: "UP", "us-east1-b": "UP"},
 		types:    map[string]*gcp.MachineType{},
@@ -123,7 +125,8 @@ func newCloud(t *testing.T, faults *providertest.Faults) *cloud {
 				CreationTimestamp: time.Date(2026, 1+time.Month(n), 1+i, 0, 0, 0, 0, time.UTC).Format(time.RFC3339)}
 		}
 	}
-	for _, permission := range slices.Concat([]string{"iam.serviceAccounts.actAs", "compute.instances.setServiceAccount"}, permissions, firewallPermissions, dnsPermissions) {
+	for _, permission := range slices.Concat([]string{"iam.serviceAccounts.actAs", "compute.instances.setServiceAccount"}, permissions, firewallPermissions,
+		volumePermissions, dnsPermissions) {
 		c.granted[permission] = true
 	}
 	mux := http.NewServeMux()
@@ -205,6 +208,10 @@ func (c *cloud) api() http.Handler {
 		"GET " + root + "/global/networks/{name}":                                       c.getNetwork,
 		"GET " + root + "/regions/{region}/subnetworks/{name}":                          c.getSubnetwork,
 		"GET " + root + "/aggregated/instances":                                         c.aggregated,
+		"GET " + root + "/aggregated/disks":                                             c.aggregatedDisks,
+		"POST " + root + "/zones/{zone}/disks":                                          c.insertDisk,
+		"GET " + root + "/zones/{zone}/disks/{name}":                                    c.oneDisk,
+		"DELETE " + root + "/zones/{zone}/disks/{name}":                                 c.oneDisk,
 		"POST " + root + "/zones/{zone}/instances":                                      c.insert,
 		"GET " + root + "/zones/{zone}/instances/{name}":                                c.getInstance,
 		"DELETE " + root + "/zones/{zone}/instances/{name}":                             c.deleteInstance,

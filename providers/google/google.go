@@ -29,6 +29,8 @@ var Descriptor = family.Descriptor{
 		{Name: "network", SetBy: family.SetByTenant, Label: "Network", Type: family.FieldText, Help: "The VPC network: its name, or projects/P/global/networks/N for a shared one. Leave empty for the subnetwork's, or default."},
 		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0",
 			Help: "CIDR ranges that can reach SSH on machines behind a cluster's firewall, separated by commas."},
+		{Name: "volume_type", SetBy: family.SetByTenant, Label: "Volume type", Type: family.FieldText, Default: "pd-balanced",
+			Help: "Of volumes for data that outlives machines. C4, N4 and similar machine types need hyperdisk-balanced."},
 		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "DNS name of a public managed zone of the project in Cloud DNS, such as clusters.example.org. Nodes with a name in the zone get A records."},
 		{Name: "api_url", SetBy: family.SetByInstallation, Label: "API address", Type: family.FieldText, Help: "Another address of the Compute API, with its path, such as https://restricted.googleapis.com/compute/v1/."},
 	}, perMachine...),
@@ -73,6 +75,8 @@ type Provider struct {
 	transport *http.Transport
 	pauses    pauses
 
+	*disks // for volumes
+
 	mu    sync.Mutex
 	ready map[uint64]bool // machines, by their number, that are known to have done their first start
 }
@@ -87,6 +91,7 @@ var (
 	_ family.Offerer        = (*Provider)(nil)
 	_ family.Sharer         = (*Provider)(nil)
 	_ family.Namer          = (*Provider)(nil)
+	_ family.Volumes        = (*Provider)(nil)
 )
 
 // Check validates settings beyond what the descriptor says; the error is EInvalid.

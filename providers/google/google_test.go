@@ -90,8 +90,9 @@ func TestSuite(t *testing.T) {
 			c = newCloud(t, faults)
 			return c.open(t, named)
 		},
-		Reopen: func(t *testing.T) family.Provider { return c.open(t, named) },
-		Vanish: func(_ *testing.T, id string) { c.mu.Lock(); defer c.mu.Unlock(); delete(c.instances, id) },
+		Reopen:   func(t *testing.T) family.Provider { return c.open(t, named) },
+		Vanish:   func(_ *testing.T, id string) { c.mu.Lock(); defer c.mu.Unlock(); delete(c.instances, id) },
+		NoVolume: testZone + "/none", NoMachine: testZone + "/none", MakesVolume: post("/disks"),
 		Flavor: "e2-medium", Image: "debian-12", Zone: otherZone,
 		Refuses: map[string]func(*family.MachineSpec){
 			"an unknown flavor":           func(s *family.MachineSpec) { s.Flavor.Flavor = "z9-huge" },
@@ -160,6 +161,7 @@ func TestSuite(t *testing.T) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			left := append(slices.Collect(maps.Keys(c.instances)), slices.Collect(maps.Keys(c.firewalls))...)
+			left = append(left, slices.Collect(maps.Keys(c.disks))...)
 			for _, s := range c.sets {
 				if strings.HasPrefix(s.Name, "_muster.") {
 					left = append(left, s.Name)

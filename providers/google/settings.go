@@ -52,7 +52,7 @@ func read(s account.Settings) (choices, error) {
 	if c.dataGB, err = s.Int("data_disk_gb", 0, 0, 65536); err != nil {
 		return c, err
 	}
-	for _, name := range []string{"root_disk_type", "data_disk_type"} {
+	for _, name := range []string{"root_disk_type", "data_disk_type", "volume_type"} {
 		if v := s.Text(name); v != "" && !nameForm.MatchString(v) {
 			return c, account.Invalid(name, "%q isn't a valid disk type. For example, pd-balanced", v)
 		}

@@ -44,7 +44,7 @@ func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) 
 	if len(wishes) == 0 {
 		wishes[0] = account
 	}
-	alone := false
+	alone, kind := false, p.settings.Text("volume_type")
 	for _, w := range wishes {
 		zones, nets, pools = append(zones, w.zone), append(nets, w.networks...), append(pools, w.floating)
 		named, types = append(named, w.groups...), append(types, w.disks.BootType)
@@ -64,8 +64,12 @@ func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) 
 	})
 	demand.Nova(ctx, session, &f)
 	p.checkNetworks(ctx, session, &f, distinct(nets), distinct(pools), distinct(named), alone, demand)
-	if demand.All.Volumes > 0 || len(distinct(types)) > 0 {
-		checkVolumes(ctx, session, &f, distinct(types), demand)
+	switch {
+	case demand.All.Volumes > 0 || len(distinct(append(types, kind))) > 0:
+		checkVolumes(ctx, session, &f, distinct(types), kind, demand)
+	case session.Volume == nil:
+		f.Doubt(family.AboutRegion, "volumes", "Choose services without volumes, or ask the cloud's operator for Cinder.",
+			"The region has no volume service, so clusters can't have volumes.")
 	}
 	demand.Apart(&f)
 	return f, nil
@@ -156,7 +160,7 @@ func namesOf(all []network) string {
 	return cmp.Or(strings.Join(names, ", "), "none exists, so create one first") + "."
 }
 
-func checkVolumes(ctx context.Context, s *stack.Session, f *stack.Findings, types []string, demand *stack.Demand) {
+func checkVolumes(ctx context.Context, s *stack.Session, f *stack.Findings, boot []string, kind string, demand *stack.Demand) {
 	if err := s.Needs("volume", s.Volume); err != nil {
 		f.Bad(family.AboutRegion, "volumes", err)
 		return
@@ -168,7 +172,7 @@ func checkVolumes(ctx context.Context, s *stack.Session, f *stack.Findings, type
 		demand.Left(f, "volumes", func(w stack.Wants) int { return w.Volumes }, l.Absolute.MaxTotalVolumes, l.Absolute.TotalVolumesUsed)
 		demand.Left(f, "GB of volumes", func(w stack.Wants) int { return w.VolumeGB }, l.Absolute.MaxTotalVolumeGigabytes, l.Absolute.TotalGigabytesUsed)
 	}
-	if len(types) == 0 {
+	if len(boot) == 0 && kind == "" {
 		return
 	}
 	page, err := volumetypes.List(s.Volume, nil).AllPages(ctx)
@@ -177,18 +181,23 @@ func checkVolumes(ctx context.Context, s *stack.Session, f *stack.Findings, type
 		all, err = volumetypes.ExtractVolumeTypes(page)
 	}
 	if err != nil {
-		f.Bad(family.AboutSettings, "boot_volume_type", err)
+		f.Bad(family.AboutSettings, "volume types", err)
 		return
 	}
 	var names []string
 	for _, t := range all {
 		names = append(names, t.Name)
 	}
-	for _, name := range types {
-		if !slices.Contains(names, name) && !slices.ContainsFunc(all, func(t volumetypes.VolumeType) bool { return t.ID == name }) {
-			e := app.Errorf(app.EInvalid, "volume type %q doesn't exist", name)
-			e.Hint = humanize.Suggest(name, names)
-			f.Bad(family.AboutSettings, "boot_volume_type", e)
+	find := func(setting, name string) {
+		if name == "" || slices.ContainsFunc(all, func(t volumetypes.VolumeType) bool { return t.ID == name || t.Name == name }) {
+			return
 		}
+		e := app.Errorf(app.EInvalid, "volume type %q doesn't exist", name)
+		e.Hint = humanize.Suggest(name, names)
+		f.Bad(family.AboutSettings, setting, e)
 	}
+	for _, name := range boot {
+		find("boot_volume_type", name)
+	}
+	find("volume_type", kind)
 }

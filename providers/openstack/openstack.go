@@ -34,6 +34,8 @@ var Descriptor = family.Descriptor{
 		networksField, floatingField, groupsField,
 		{Name: "availability_zone", SetBy: family.SetByTenant, Label: "Zone", Type: family.FieldText, Help: "Default zone. Leave empty to let the cloud choose."},
 		bootField, bootTypeField, dataField, driveField,
+		{Name: "volume_type", SetBy: family.SetByTenant, Label: "Volume type", Type: family.FieldText,
+			Help: "Of volumes for data that outlives machines. Leave empty for the cloud's default."},
 		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "A Designate zone of the project, such as clusters.example.org. Nodes with a name in the zone get A records."},
 		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0, ::/0", Help: "CIDR ranges that can reach SSH in clusters with a firewall. Muster's own address must be included."},
 	},
@@ -60,6 +62,8 @@ type Provider struct {
 	turns    *stack.Turns
 	asked    stack.Recent
 
+	askedVolumes stack.Recent
+
 	catalog  *stack.Catalog
 	networks stack.Names[network]
 }
@@ -74,6 +78,7 @@ var (
 	_ family.Offerer        = (*Provider)(nil)
 	_ family.Sharer         = (*Provider)(nil)
 	_ family.Namer          = (*Provider)(nil)
+	_ family.Volumes        = (*Provider)(nil)
 )
 
 var zoneForm = regexp.MustCompile(`^([a-z0-9_]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)

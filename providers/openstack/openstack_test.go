@@ -166,7 +166,9 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 		Take:     func(_ *testing.T, name, kind, data string) { s.Take(name, kind, data) },
 		Behind:   func(_ *testing.T, id string) []string { return s.Behind(id) },
 		Left:     func(*testing.T) []string { return s.Left() },
-		Vanish:   func(_ *testing.T, id string) { s.Lose(id) },
+		NoVolume: "11111111-2222-4333-8444-555555555555", NoMachine: "66666666-2222-4333-8444-555555555555",
+		MakesVolume: post("/volumes"),
+		Vanish:      func(_ *testing.T, id string) { s.Lose(id) },
 	}
 	wrong := func(name, about string, settings map[string]any, change func(*fake.Cloud)) {
 		h.Wrong = append(h.Wrong, providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (family.Provider, func()) {
@@ -233,6 +235,7 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 	wrong("too few floating IPs left", family.AboutQuota, map[string]any{"floating_network": "public"}, func(c *fake.Cloud) { c.Used.Floating = 19 })
 	wrong("no security group left", family.AboutQuota, nil, func(c *fake.Cloud) { c.Limits.Groups = 1 })
 	wrong("too little of volumes left", family.AboutQuota, map[string]any{"boot_volume_gb": 600}, nil)
+	wrong("an unknown type of lasting volumes", family.AboutSettings, map[string]any{"volume_type": "sdd"}, nil)
 	wrong("an unknown type of volumes", family.AboutSettings, map[string]any{"boot_volume_gb": 30, "boot_volume_type": "sdd"}, nil)
 	return s, h
 }
@@ -251,6 +254,15 @@ func (s *simulated) clear(t *testing.T, p *Provider) {
 	}
 	for _, m := range ms {
 		if err := p.Delete(ctx, m.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	vs, err := p.ListVolumes(ctx, map[string]string{family.TagInstallation: providertest.Installation})
+	if err != nil && app.CodeOf(err) != app.EInvalid { // without Cinder
+		t.Error(err)
+	}
+	for _, v := range vs {
+		if err := p.DeleteVolume(ctx, v.ID); err != nil {
 			t.Error(err)
 		}
 	}

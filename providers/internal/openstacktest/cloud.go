@@ -59,6 +59,9 @@ type Cloud struct {
 	// RackConnect is what its automation comes to, such as DEPLOYED; "" where the account has none.
 	RackConnect string
 	rackspace   bool
+	DiskZones   []string      // Cinder's zones, which are one's own besides the one that all zones share
+	Bus         string        // how Nova names devices: vd, sd or xvd
+	NoDisks     bool          // volumes can't be created
 	Lag         time.Duration // of lists of servers; one server by its id is known at once
 	Tells       time.Duration // how long after Neutron has given a floating IP Nova tells of it
 	Secondary   bool          // the DNS zone is a copy of another's
@@ -98,8 +101,9 @@ func New() *Cloud {
 	c := &Cloud{build: 2 * time.Millisecond, Tells: 30 * time.Millisecond, tokens: map[string]time.Time{}, servers: map[string]*server{}, ports: map[string]*port{}, ips: map[string]*floating{},
 		groups: map[string]*group{}, volumes: map[string]*volume{}, jobs: map[string]*dnsJob{},
 		TokenLife: time.Hour, Roles: []string{"member", "reader"}, Services: []string{"compute", "network", "image", "volumev3", "dns"}, PageSize: 3, Routed: true,
-		Limits: Limits{Servers: 20, Cores: 40, MemoryMB: 51200, Volumes: 20, VolumeGB: 1000, Floating: 20, Groups: 10, Ports: 100},
-		Zones:  map[string]bool{"az1": true, "az2": true, "az3": false},
+		Limits:    Limits{Servers: 20, Cores: 40, MemoryMB: 51200, Volumes: 20, VolumeGB: 1000, Floating: 20, Groups: 10, Ports: 100},
+		DiskZones: []string{"az1", "az2"}, Bus: "vd",
+		Zones: map[string]bool{"az1": true, "az2": true, "az3": false},
 		Flavors: []Flavor{{"1", "m1.small", 2, 2048, 20, 0}, {"2", "m1.large", 4, 8192, 80, 0}, {"3", "v1.small", 2, 2048, 0, 0}, {"4", "m1.tiny", 1, 512, 1, 0},
 			{"5", "m1.huge", 64, 262144, 400, 0}},
 	}

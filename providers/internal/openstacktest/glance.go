@@ -6,11 +6,6 @@ import (
 	"slices"
 )
 
-type volume struct {
-	size         int
-	kind, status string
-}
-
 func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
 func shownImage(i Image) object {
@@ -40,35 +35,4 @@ func (c glance) routes(mux *http.ServeMux) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write([]byte("<html>\n <head>\n  <title>404 Not Found</title>\n </head>\n <body>\n  No image found with ID " + r.PathValue("id") + "\n </body>\n</html>"))
 	}))
-}
-
-// cinder is what a project may ask about volumes.
-type cinder struct{ *Cloud }
-
-func (c cinder) routes(mux *http.ServeMux) {
-	const at = "/volume/v3/" + ProjectID
-	mux.HandleFunc("GET "+at+"/limits", c.guarded(func(w http.ResponseWriter, _ *http.Request) {
-		u := c.used()
-		answer(w, http.StatusOK, object{"limits": object{"rate": []any{}, "absolute": object{"maxTotalVolumes": c.Limits.Volumes, "totalVolumesUsed": u.Volumes,
-			"maxTotalVolumeGigabytes": c.Limits.VolumeGB, "totalGigabytesUsed": u.VolumeGB}}})
-	}))
-	mux.HandleFunc("GET "+at+"/types", c.guarded(func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, object{"volume_types": []object{{"id": newID(), "name": "__DEFAULT__", "is_public": true, "extra_specs": object{}}, {"id": newID(), "name": "ssd", "is_public": true, "extra_specs": object{}}}})
-	}))
-	one := func(w http.ResponseWriter, r *http.Request) {
-		v := c.volumes[r.PathValue("id")]
-		switch {
-		case v == nil:
-			novaError(w, http.StatusNotFound, "Volume "+r.PathValue("id")+" could not be found.")
-		case r.Method == http.MethodDelete && v.status == "in-use":
-			novaError(w, http.StatusBadRequest, "Invalid volume: Volume status must be available or error or error_restoring or error_extending or error_managing and must not be migrating, attached, belong to a group, have snapshots or be disassociated from snapshots after volume transfer.")
-		case r.Method == http.MethodDelete:
-			delete(c.volumes, r.PathValue("id"))
-			w.WriteHeader(http.StatusAccepted)
-		default:
-			answer(w, http.StatusOK, object{"volume": object{"id": r.PathValue("id"), "status": v.status, "size": v.size, "volume_type": v.kind, "name": "", "created_at": "2026-01-02T03:04:05.000000", "metadata": object{}}})
-		}
-	}
-	mux.HandleFunc("GET "+at+"/volumes/{id}", c.guarded(one))
-	mux.HandleFunc("DELETE "+at+"/volumes/{id}", c.guarded(one))
 }

@@ -40,6 +40,7 @@ type disk struct {
 // tick lets time pass: what was begun is over after a little while.
 func (c *Cloud) tick() {
 	c.work()
+	c.changeVolumes()
 	for id, s := range c.servers {
 		if time.Now().Before(s.at) {
 			continue
@@ -55,7 +56,7 @@ func (c *Cloud) tick() {
 				if one := c.volumes[v]; one != nil && s.ends(i) && !c.Keeps {
 					delete(c.volumes, v)
 				} else if one != nil {
-					one.status = "available"
+					one.server, one.device, one.status = "", "", "available"
 				}
 			}
 			delete(c.servers, id)
@@ -100,7 +101,7 @@ func (c *Cloud) place(s *server) {
 	for _, d := range s.disks {
 		if d.Destination == "volume" {
 			id := newID()
-			c.volumes[id] = &volume{size: d.Size, kind: d.Type, status: "in-use"}
+			c.volumes[id] = &volume{size: d.Size, kind: d.Type, status: "in-use", zone: s.zone, server: s.id, device: "/dev/vda", made: time.Now()}
 			s.volumes = append(s.volumes, id)
 		}
 	}
@@ -123,6 +124,9 @@ func (c nova) routes(mux *http.ServeMux, at string) {
 
 		"POST /servers/{id}/metadata":         c.changeMetadata,
 		"DELETE /servers/{id}/metadata/{key}": c.changeMetadata,
+
+		"POST /servers/{id}/os-volume_attachments":            c.hook,
+		"DELETE /servers/{id}/os-volume_attachments/{volume}": c.unhookVolume,
 	} {
 		method, path, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" "+at+path, c.guarded(do))

@@ -58,6 +58,8 @@ func (c *Cloud) Lose(id string) {
 		for i, v := range s.volumes {
 			if s.ends(i) {
 				delete(c.volumes, v)
+			} else if one := c.volumes[v]; one != nil {
+				one.server, one.device, one.status = "", "", "available"
 			}
 		}
 	}

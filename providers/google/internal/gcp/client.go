@@ -22,16 +22,19 @@ const (
 type Client struct {
 	http                  *http.Client
 	compute, dns, manager string
+	disks
 }
 
 // New returns a client that sends its requests with h, which adds the credentials. Compute is another address of the Compute API, and others is where
 // Cloud DNS and the Resource Manager answer; "" is Google's own addresses.
 func New(h *http.Client, compute, others string) *Client {
-	return &Client{http: h,
+	c := &Client{http: h,
 		compute: cmp.Or(compute, "https://compute.googleapis.com/compute/v1/"),
 		dns:     cmp.Or(others, "https://dns.googleapis.com/"),
 		manager: cmp.Or(others, "https://cloudresourcemanager.googleapis.com/"),
 	}
+	c.disks.api = c
+	return c
 }
 
 // path fills escaped parts into a template. Colons are escaped too: ids of projects may hold one, and the last one of a path sets a verb apart.

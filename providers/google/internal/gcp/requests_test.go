@@ -153,6 +153,23 @@ var calls = map[string]struct {
 	"SetTags": {func(ctx context.Context, c *Client) error {
 		return alone(c.SetTags(ctx, project, "z", "i", &Tags{Fingerprint: "f", Items: []string{"t"}}, "r-1"))
 	}, "POST " + compute + "/zones/z/instances/i/setTags" + under, `{"fingerprint":"f","items":["t"]}`},
+	"Disks": {func(ctx context.Context, c *Client) error { return c.Disks(ctx, project, `(labels.a = "b")`, pass) },
+		"GET " + compute + "/aggregated/disks?alt=json&filter=%28labels.a+%3D+%22b%22%29&maxResults=500&prettyPrint=false&returnPartialSuccess=false", ""},
+	"Disk": {func(ctx context.Context, c *Client) error { return alone(c.Disk(ctx, project, "z", "d")) },
+		"GET " + compute + "/zones/z/disks/d" + plain, ""},
+	"InsertDisk": {func(ctx context.Context, c *Client) error {
+		return alone(c.InsertDisk(ctx, project, "z", &Disk{Name: "d", Description: "x", SizeGB: 10, Type: "zones/z/diskTypes/pd-ssd",
+			Labels: map[string]string{"k": ""}}, "r-1"))
+	}, "POST " + compute + "/zones/z/disks" + under, `{"name":"d","description":"x","type":"zones/z/diskTypes/pd-ssd","sizeGb":"10","labels":{"k":""}}`},
+	"DeleteDisk": {func(ctx context.Context, c *Client) error { return alone(c.DeleteDisk(ctx, project, "z", "d", "r-1")) },
+		"DELETE " + compute + "/zones/z/disks/d" + under, ""},
+	"AttachDisk": {func(ctx context.Context, c *Client) error {
+		return alone(c.AttachDisk(ctx, project, "z", "i", &AttachedDisk{Source: "projects/p/zones/z/disks/d", DeviceName: "d", Mode: "READ_WRITE"}, "r-1"))
+	}, "POST " + compute + "/zones/z/instances/i/attachDisk" + under, `{"mode":"READ_WRITE","source":"projects/p/zones/z/disks/d","deviceName":"d"}`},
+	"DetachDisk": {func(ctx context.Context, c *Client) error {
+		return alone(c.DetachDisk(ctx, project, "z", "i", "d", "r-1"))
+	},
+		"POST " + compute + "/zones/z/instances/i/detachDisk?alt=json&deviceName=d&prettyPrint=false&requestId=r-1", ""},
 	"HasGuestAttribute": {func(ctx context.Context, c *Client) error {
 		return c.HasGuestAttribute(ctx, project, "z", "i", "muster/started")
 	},

@@ -57,7 +57,36 @@ type AttachedDisk struct {
 	AutoDelete       bool              `json:"autoDelete,omitempty"`
 	Type             string            `json:"type,omitempty"`
 	Mode             string            `json:"mode,omitempty"`
+	Source           string            `json:"source,omitempty"`
+	DeviceName       string            `json:"deviceName,omitempty"`
 	InitializeParams *InitializeParams `json:"initializeParams,omitempty"`
+}
+
+// Disk is a disk by itself.
+type Disk struct {
+	Name              string            `json:"name,omitempty"`
+	Description       string            `json:"description,omitempty"`
+	Zone              string            `json:"zone,omitempty"`
+	Type              string            `json:"type,omitempty"`
+	SizeGB            int64             `json:"sizeGb,omitempty,string"`
+	Status            string            `json:"status,omitempty"`
+	CreationTimestamp string            `json:"creationTimestamp,omitempty"`
+	Labels            map[string]string `json:"labels,omitempty"`
+	Users             []string          `json:"users,omitempty"`
+}
+
+// DiskAggregatedList is a page of disks of all zones, by scope.
+type DiskAggregatedList struct {
+	Page
+	Items        map[string]DisksScopedList `json:"items,omitempty"`
+	Unreachables []string                   `json:"unreachables,omitempty"`
+	Warning      *Warning                   `json:"warning,omitempty"`
+}
+
+// DisksScopedList are the disks of one scope.
+type DisksScopedList struct {
+	Disks   []*Disk  `json:"disks,omitempty"`
+	Warning *Warning `json:"warning,omitempty"`
 }
 
 // InitializeParams is how a disk is made together with its instance.

@@ -17,10 +17,14 @@ var fields = map[string]string{
 		"labelFingerprint string, labels map[string]string, lastStartTimestamp string, " +
 		"machineType string, metadata Metadata, name string, networkInterfaces []NetworkInterface, scheduling Scheduling, " +
 		"serviceAccounts []ServiceAccount, status string, tags Tags, zone string",
-	"Metadata":               "fingerprint string, items []MetadataItem",
-	"MetadataItem":           "key string, value string",
-	"Tags":                   "fingerprint string, items []string",
-	"AttachedDisk":           "autoDelete bool, boot bool, initializeParams InitializeParams, mode string, type string",
+	"Metadata":     "fingerprint string, items []MetadataItem",
+	"MetadataItem": "key string, value string",
+	"Tags":         "fingerprint string, items []string",
+	"AttachedDisk": "autoDelete bool, boot bool, deviceName string, initializeParams InitializeParams, mode string, source string, type string",
+	"Disk": "creationTimestamp string, description string, labels map[string]string, name string, sizeGb int64 in a string, status string, type string, " +
+		"users []string, zone string",
+	"DiskAggregatedList":     "items map[string]DisksScopedList, nextPageToken string, unreachables []string, warning Warning",
+	"DisksScopedList":        "disks []Disk, warning Warning",
 	"InitializeParams":       "diskSizeGb int64 in a string, diskType string, labels map[string]string, sourceImage string",
 	"NetworkInterface":       "accessConfigs []AccessConfig, network string, networkIP string, subnetwork string",
 	"AccessConfig":           "name string, natIP string, type string",
