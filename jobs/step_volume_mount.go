@@ -56,7 +56,7 @@ type=$(blkid -p -o export "$real" | sed -n 's/^TYPE=//p')
 fstab=/etc/fstab
 [ -e "$fstab" ] || : >"$fstab"
 {
-	grep -v "x-muster.volume=$id" "$fstab"
+	grep -v "x-muster.volume=$id 0 2" "$fstab"
 	echo "UUID=$uuid $mount $type defaults,nofail,x-muster.volume=$id 0 2"
 } >"$fstab.muster" && cat "$fstab.muster" >"$fstab" && rm -f "$fstab.muster"
 `
@@ -107,8 +107,11 @@ func (w *volumeWork) mount(ctx context.Context, want volume.ForStep, device stri
 }
 
 // unmountScript ends what uses a mount, and unmounts it. Exit code 20: something can't be ended.
-const unmountScript = mountPoint + `[ -e /etc/fstab ] && grep -v "x-muster.volume=$id" /etc/fstab >/etc/fstab.muster && cat /etc/fstab.muster >/etc/fstab
-rm -f /etc/fstab.muster
+const unmountScript = mountPoint + `if grep -q "x-muster.volume=$id 0 2" /etc/fstab 2>/dev/null; then
+	grep -v "x-muster.volume=$id 0 2" /etc/fstab >/etc/fstab.muster
+	cat /etc/fstab.muster >/etc/fstab
+	rm -f /etc/fstab.muster
+fi
 is_mounted() {
 	while read -r what where rest; do [ "$where" = "$mount" ] && return 0; done </proc/mounts
 	return 1
