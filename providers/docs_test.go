@@ -3,6 +3,7 @@ package providers
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,4 +81,27 @@ func saysSecret(page string, f appfamily.Field) bool {
 		}
 	}
 	return false
+}
+
+// What a descriptor says of its members' powers is what they have: previews rely on it.
+func TestDescriptorsSayWhichPowersMembersHave(t *testing.T) {
+	for name, m := range registry {
+		files, err := filepath.Glob(name + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		for _, file := range files {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text.Write(b)
+		}
+		for power, says := range map[string]bool{"Volumes": m.Descriptor.Volumes, "Sleeper": m.Descriptor.Sleeps} {
+			if has := regexp.MustCompile(`\n\s*(var )?_ +\w*family\.` + power + ` +=`).MatchString(text.String()); has != says {
+				t.Errorf("%s is a family.%s: %t, and its descriptor says %t", name, power, has, says)
+			}
+		}
+	}
 }

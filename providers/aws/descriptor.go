@@ -29,6 +29,7 @@ var (
 var Descriptor = appfamily.Descriptor{
 	Name:        "aws",
 	Sleeps:      true,
+	Volumes:     true,
 	Description: "Amazon EC2: instances in one region of an AWS account.",
 	Fields: []appfamily.Field{
 		{Name: "region", SetBy: appfamily.SetByTenant, Label: "Region", Type: appfamily.FieldText, Help: "For example, eu-central-1.", Required: true},
