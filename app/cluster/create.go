@@ -30,7 +30,7 @@ type CreateStore interface {
 	// NextClusterNumber returns a number that no cluster has had.
 	NextClusterNumber(ctx context.Context) (int64, error)
 	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
-	Volume(ctx context.Context, tenant, id string) (volume.Volume, error)
+	volume.UseStore
 }
 
 // CreatesConfig is what Creates is created from. Only what says so may be nil.
