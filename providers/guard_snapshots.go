@@ -15,7 +15,8 @@ var _ family.VolumeSnapshots = (*guarded)(nil)
 func (g *guarded) snapshots(verb string) (family.VolumeSnapshots, error) {
 	s, ok := family.PowerOf[family.VolumeSnapshots](g.inner)
 	if !ok {
-		return nil, &app.Error{Code: app.EInvalid, Reason: "no_snapshots", Message: fmt.Sprintf("%s: %s: this provider doesn't make snapshots of volumes", g.name, verb)}
+		return nil, &app.Error{Code: app.EInvalid, Reason: "no_snapshots",
+			Message: fmt.Sprintf("%s: %s: this provider doesn't make snapshots of volumes", g.name, verb)}
 	}
 	return s, nil
 }

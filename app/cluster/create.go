@@ -334,8 +334,8 @@ func (a *Creates) RequestToKeep(actor app.Actor, r CreateRequest, w Evaluation) 
 }
 
 func TermsOf(d Draft, p Preview) Terms {
-	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.cpu(p.Layout),
-		VolumeCost: volume.NewCost(p.Volumes)}
+	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease,
+		Cost: p.Cost, CPU: d.cpu(p.Layout), VolumeCost: volume.NewCost(p.Volumes)}
 }
 
 func Keep(w Evaluation) RequestPayload {

@@ -68,7 +68,8 @@ type SnapshotStore interface {
 	Snapshots(ctx context.Context, tenant string, f SnapshotFilter) ([]Snapshot, error)
 	// Snapshot returns one; ENotFound where the tenant has no such snapshot.
 	Snapshot(ctx context.Context, tenant, id string) (Snapshot, error)
-	// CreateSnapshot writes down that a snapshot of a volume is wanted. EConflict where the volume doesn't exist at its provider, or a snapshot of it is being made.
+	// CreateSnapshot writes down that a snapshot of a volume is wanted. EConflict where the volume doesn't exist at its
+	// provider, or a snapshot of it is being made.
 	CreateSnapshot(ctx context.Context, who app.Actor, volume string, keep int, now time.Time) (Snapshot, error)
 	// DeleteSnapshot has the reconciler delete a snapshot. EConflict where a volume is being made of it.
 	DeleteSnapshot(ctx context.Context, who app.Actor, id string, now time.Time) (Snapshot, error)

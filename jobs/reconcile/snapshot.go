@@ -104,7 +104,8 @@ func (r *Reconciler) makeSnapshot(ctx context.Context, power family.VolumeSnapsh
 }
 
 // deleteSnapshot deletes all that carries the snapshot's intent, and proves with a list that nothing does any more.
-func (r *Reconciler) deleteSnapshot(ctx context.Context, cloud family.Provider, power family.VolumeSnapshots, account string, s volume.Snapshot) (proof string, err error) {
+func (r *Reconciler) deleteSnapshot(ctx context.Context, cloud family.Provider, power family.VolumeSnapshots, account string,
+	s volume.Snapshot) (proof string, err error) {
 	late := family.ListsLate(cloud)
 	for look := 1; ; look++ {
 		list, err := power.ListSnapshots(ctx, r.snapshotTags(s))

@@ -71,7 +71,7 @@ func copyable(v volume.Volume) bool {
 func snapshotMark(s volume.Snapshot) (mark, word string) {
 	switch {
 	case s.Error != "":
-		return string(app.StepFailed), map[volume.SnapshotState]string{volume.SnapshotCreating: "Not created yet", volume.SnapshotDeleting: "Not deleted yet"}[s.State]
+		return string(app.StepFailed), map[bool]string{true: "Not created yet", false: "Not deleted yet"}[s.State == volume.SnapshotCreating]
 	case s.State == volume.SnapshotReady:
 		return string(app.StepSucceeded), "Ready"
 	case s.State == volume.SnapshotCreating:

@@ -45,7 +45,8 @@ func (s *Store) Snapshots(ctx context.Context, tenant string, f volume.SnapshotF
 		x, err := scanSnapshot(row)
 		list = append(list, x)
 		return err
-	}, `SELECT `+snapshotColumns+` FROM volume_snapshots s WHERE `+strings.Join(where, ` AND `)+` ORDER BY s.created_at DESC, s.id LIMIT ?`, append(args, mostListed)...)
+	}, `SELECT `+snapshotColumns+` FROM volume_snapshots s WHERE `+strings.Join(where, ` AND `)+
+		` ORDER BY s.created_at DESC, s.id LIMIT ?`, append(args, mostListed)...)
 	return list, err
 }
 
@@ -76,15 +77,18 @@ func (s *Store) CreateSnapshot(ctx context.Context, who app.Actor, id string, ke
 			return db.Wrapped(err)
 		}
 		if making > 0 {
-			return &app.Error{Code: app.EConflict, Reason: "snapshot", Message: fmt.Sprintf("A snapshot of volume %s is being created.", id), Hint: "Wait until it's ready."}
+			return &app.Error{Code: app.EConflict, Reason: "snapshot", Message: fmt.Sprintf("A snapshot of volume %s is being created.", id),
+				Hint: "Wait until it's ready."}
 		}
 		cluster := v.Cluster
 		if cluster == "" {
 			cluster = v.From
 		}
-		x = volume.Snapshot{ID: volume.NewSnapshotID(rand.Text()[:16]), Tenant: v.Tenant, Provider: v.Provider, Volume: v.ID, Of: v.External, Name: v.Name, Cluster: cluster,
+		x = volume.Snapshot{ID: volume.NewSnapshotID(rand.Text()[:16]), Tenant: v.Tenant, Provider: v.Provider, Volume: v.ID,
+			Of: v.External, Name: v.Name, Cluster: cluster,
 			Node: v.Node, Owner: v.Owner, SizeGB: v.SizeGB, Filesystem: v.Filesystem, State: volume.SnapshotCreating, Keep: keep, CreatedAt: now}
-		if err := t.Exec(`INSERT INTO volume_snapshots (id, tenant, provider, volume, external_of, name, cluster, node, owner, size_gb, filesystem, state, keep, created_at)
+		if err := t.Exec(`INSERT INTO volume_snapshots (id, tenant, provider, volume, external_of, name, cluster, node, owner, size_gb, filesystem,
+				state, keep, created_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, x.ID, x.Tenant, x.Provider, x.Volume, x.Of, x.Name, x.Cluster, x.Node, x.Owner, x.SizeGB, x.Filesystem,
 			string(x.State), x.Keep, db.Micros(now)); err != nil {
 			return err
@@ -109,7 +113,8 @@ func (s *Store) DeleteSnapshot(ctx context.Context, who app.Actor, id string, no
 			return db.Wrapped(err)
 		}
 		if used > 0 {
-			return &app.Error{Code: app.EConflict, Reason: "snapshot", Message: fmt.Sprintf("A volume is being created from snapshot %s.", id), Hint: "Try again once it's attached."}
+			return &app.Error{Code: app.EConflict, Reason: "snapshot", Message: fmt.Sprintf("A volume is being created from snapshot %s.", id),
+				Hint: "Try again once it's attached."}
 		}
 		if err := t.Exec(`UPDATE volume_snapshots SET state = 'deleting', error = '' WHERE id = ? AND deleted_at = 0`, id); err != nil {
 			return err
@@ -156,7 +161,8 @@ func (s *Store) SnapshotGone(ctx context.Context, id string, now time.Time, proo
 		if failure != "" {
 			return t.Exec(`UPDATE volume_snapshots SET error = ? WHERE id = ? AND state = 'deleting'`, failure, id)
 		}
-		return t.Exec(`UPDATE volume_snapshots SET state = 'deleted', deleted_at = ?, proof = ?, error = '' WHERE id = ? AND state = 'deleting'`, db.Micros(now), proof, id)
+		return t.Exec(`UPDATE volume_snapshots SET state = 'deleted', deleted_at = ?, proof = ?, error = '' WHERE id = ? AND state = 'deleting'`,
+			db.Micros(now), proof, id)
 	})
 }
 
@@ -170,8 +176,9 @@ func FromSnapshot(t *db.Tx, at time.Time, tenant string, c volume.Claim, to Plac
 		return db.Wrapped(err)
 	}
 	if x.State != volume.SnapshotReady || x.Provider != to.Provider {
-		return &app.Error{Code: app.EConflict, Reason: "volume", Field: "volumes", Message: fmt.Sprintf("Snapshot %s is %s at provider %s, so it can't be used.", x.ID, x.State,
-			x.Provider), Hint: "Choose a snapshot that is ready at the cluster's provider: run muster volume snapshots."}
+		return &app.Error{Code: app.EConflict, Reason: "volume", Field: "volumes",
+			Message: fmt.Sprintf("Snapshot %s is %s at provider %s, so it can't be used.", x.ID, x.State, x.Provider),
+			Hint:    "Choose a snapshot that is ready at the cluster's provider: run muster volume snapshots."}
 	}
 	w := volume.Wanted{Tenant: tenant, Provider: to.Provider, Cluster: to.Cluster, Node: to.Node, Owner: to.Owner, Now: at,
 		CostPerGBHour: c.Price / float64(max(c.New.SizeGB, 1))}

@@ -75,7 +75,8 @@ func (s *Store) WantVolumes(ctx context.Context, w volume.Wanted) (list []volume
 // want finds or writes down one volume of a node, and counts that the provider is asked for it.
 func want(t *db.Tx, w volume.Wanted, v template.NodeVolume) (f volume.ForStep, err error) {
 	const one = `SELECT ` + columns + `, v.create_attempts,
-		coalesce((SELECT x.snapshot FROM volume_snapshots x WHERE x.id = v.snapshot AND v.snapshot <> ''), ''), 0, 1 FROM volumes v WHERE v.cluster = ? AND v.node = ? AND v.service = ? AND v.name = ?
+		coalesce((SELECT x.snapshot FROM volume_snapshots x WHERE x.id = v.snapshot AND v.snapshot <> ''), ''), 0, 1 FROM volumes v
+		WHERE v.cluster = ? AND v.node = ? AND v.service = ? AND v.name = ?
 		AND v.deleted_at = 0 AND v.tenant = ?`
 	f, err = scanForStep(t.Row(one, w.Cluster, w.Node, v.Service, v.Name, w.Tenant))
 	if db.IsNoRows(err) {
@@ -151,9 +152,10 @@ func reserve(t *db.Tx, w volume.Wanted, id string, price float64) error {
 	return t.Exec(`UPDATE reservations SET cost = cost - `+part+`, volume_cost = volume_cost - `+part+` WHERE id = ?`, price, price, price, price, cluster)
 }
 
-// endReserved gives back what is reserved for a volume.
+// endReserved ends what is reserved for a volume.
 func endReserved(t *db.Tx, at time.Time, id string) error {
-	if err := t.Exec(`UPDATE reservation_groups SET ended_at = ? WHERE ended_at = 0 AND reservation IN (SELECT id FROM reservations WHERE cluster = ? AND ended_at = 0)`,
+	if err := t.Exec(`UPDATE reservation_groups SET ended_at = ? WHERE ended_at = 0
+		AND reservation IN (SELECT id FROM reservations WHERE cluster = ? AND ended_at = 0)`,
 		db.Micros(at), id); err != nil {
 		return err
 	}
@@ -273,8 +275,8 @@ func leave(t *db.Tx, at time.Time, id, external, choice string) error {
 	return t.Exec(`UPDATE volumes SET machine = '', state = 'deleting', kept_cluster = cluster, cluster = '' WHERE id = ?`, id)
 }
 
-// ClusterGone decides what happens to the volumes that a deleted cluster still has: those of nodes that no delete step was about, such as nodes whose machine is
-// kept for inspection. One that a provider may have been asked for is looked for by the reconciler.
+// ClusterGone decides what happens to the volumes that a deleted cluster still has: those of nodes that no delete step was about, such as nodes
+// whose machine is kept for inspection. One that a provider may have been asked for is looked for by the reconciler.
 func ClusterGone(t *db.Tx, at time.Time, tenant, cluster string) error {
 	return leaveAll(t, at, `v.cluster = ? AND v.cluster <> '' AND v.tenant = ? AND v.deleted_at = 0`, nil, cluster, tenant)
 }

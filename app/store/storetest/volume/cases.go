@@ -36,9 +36,9 @@ const price = 0.25
 
 func (t *storeTest) want(choice template.VolumeChoice) volume.ForStep {
 	t.Helper()
-	list, err := t.Store.WantVolumes(t.Ctx, volume.Wanted{Tenant: kit.Tenant, Provider: "cloud", Cluster: "web-1", Node: "n1", Owner: "ada", CostPerGBHour: price / 10,
-		Volumes: []template.NodeVolume{{Service: "web", Volume: template.Volume{Name: "data", SizeGB: 10, Mount: "/srv/data", OnDelete: choice}}},
-		Now:     t.Clock.Now()})
+	list, err := t.Store.WantVolumes(t.Ctx, volume.Wanted{Tenant: kit.Tenant, Provider: "cloud", Cluster: "web-1", Node: "n1", Owner: "ada",
+		CostPerGBHour: price / 10, Now: t.Clock.Now(),
+		Volumes: []template.NodeVolume{{Service: "web", Volume: template.Volume{Name: "data", SizeGB: 10, Mount: "/srv/data", OnDelete: choice}}}})
 	t.Must(err)
 	if len(list) != 1 {
 		t.Fatalf("%d volumes are wanted", len(list))
@@ -201,8 +201,8 @@ func (t *storeTest) kept() {
 }
 
 func (t *storeTest) quota() {
-	t.Must(t.Store.SetQuota(t.Ctx, kit.Boss, policy.Quota{Scope: policy.QuotaTenant, Limits: policy.Limits{}.With(policy.MeasurePerHour, 1), ChangedAt: t.Clock.Now(),
-		ChangedBy: "boss"}))
+	t.Must(t.Store.SetQuota(t.Ctx, kit.Boss, policy.Quota{Scope: policy.QuotaTenant, Limits: policy.Limits{}.With(policy.MeasurePerHour, 1),
+		ChangedAt: t.Clock.Now(), ChangedBy: "boss"}))
 	create := func(name string, volumes float64) error {
 		n := apptest.NewCluster(kit.Tenant, name, 1, t.Clock.Now(), apptest.Chain(1))
 		n.Cluster.CostPerHour = 0.5
@@ -293,7 +293,8 @@ func (t *storeTest) tenants() {
 }
 
 func (t *storeTest) tenantStays() {
-	list, err := t.Store.WantVolumes(t.Ctx, volume.Wanted{Tenant: app.DefaultTenant, Provider: "cloud", Cluster: "gone-1", Node: "n1", Owner: "ada", Now: t.Clock.Now(),
+	list, err := t.Store.WantVolumes(t.Ctx, volume.Wanted{Tenant: app.DefaultTenant, Provider: "cloud", Cluster: "gone-1", Node: "n1", Owner: "ada",
+		Now:     t.Clock.Now(),
 		Volumes: []template.NodeVolume{{Service: "web", Volume: template.Volume{Name: "data", SizeGB: 10, Mount: "/srv/data"}}}})
 	t.Must(err)
 	if err := t.Store.DeleteTenant(t.Ctx, kit.Boss, app.DefaultTenant, t.Clock.Now()); err == nil || !strings.Contains(err.Error(), list[0].ID) {
@@ -338,7 +339,8 @@ func (t *storeTest) snapshots() {
 	n.Cluster.Provider, n.Volumes = "cloud", []volume.Claim{{Volume: made[1].ID, Node: "n1", Service: "web", Name: "data", New: &planned, Price: 0.5}}
 	_, err = t.Store.CreateCluster(t.Ctx, n)
 	t.Must(err)
-	wanted, err := t.Store.WantVolumes(t.Ctx, volume.Wanted{Tenant: kit.Tenant, Provider: "cloud", Cluster: n.Cluster.ID, Node: "n1", Owner: "ada", Now: t.Clock.Now(),
+	wanted, err := t.Store.WantVolumes(t.Ctx, volume.Wanted{Tenant: kit.Tenant, Provider: "cloud", Cluster: n.Cluster.ID, Node: "n1", Owner: "ada",
+		Now:     t.Clock.Now(),
 		Volumes: []template.NodeVolume{planned}})
 	t.Must(err)
 	if len(wanted) != 1 || wanted[0].Snapshot != "copy-1" || wanted[0].Price != 0.5 || wanted[0].SizeGB != 20 {
