@@ -137,13 +137,16 @@ var PermissionTable = map[string]permission{
 	"CloneCluster":       {ScopeCluster, All, All, use, use, No, use, proofNever},
 
 	// Volumes: of a cluster, and kept ones.
-	"Volumes":       {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
-	"Volume":        {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
-	"ChooseVolumes": {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
-	"DeleteVolume":  {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
-	"ExtendVolume":  {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
-	"ForgetVolume":  {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
-	"UseVolume":     {ScopeCluster, All, All, Own, Own, No, Own, proofNever}, // in a new cluster
+	"Volumes":        {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
+	"Volume":         {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
+	"ChooseVolumes":  {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"DeleteVolume":   {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"ExtendVolume":   {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"ForgetVolume":   {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"Snapshots":      {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
+	"CreateSnapshot": {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"DeleteSnapshot": {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"UseVolume":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever}, // in a new cluster
 	// Maintenance windows
 	"MaintenanceWindows":    {ScopeRead, All, All, All, All, All, All, proofNever},
 	"SetMaintenanceWindows": {ScopeAdmin, All, All, No, No, No, No, proofNever},

@@ -130,8 +130,15 @@ func (w *volumeWork) findOrCreate(ctx context.Context, want volume.ForStep) (v f
 	if err != nil {
 		return v, err
 	}
-	v, err = w.volumes.CreateVolume(ctx, family.VolumeSpec{Intent: want.ID, Name: "muster-" + want.ID, SizeGB: want.SizeGB, Zone: m.Zone,
-		Tags: execution.VolumeTags(w.as.Machine.Tags, want.ID)})
+	spec := family.VolumeSpec{Intent: want.ID, Name: "muster-" + want.ID, SizeGB: want.SizeGB, Zone: m.Zone,
+		Tags: execution.VolumeTags(w.as.Machine.Tags, want.ID)}
+	if want.Snapshot == "" {
+		v, err = w.volumes.CreateVolume(ctx, spec)
+	} else if snapshots, ok := family.PowerOf[family.VolumeSnapshots](w.cloud); ok {
+		v, err = snapshots.CreateVolumeFrom(ctx, spec, want.Snapshot)
+	} else {
+		err = app.Errorf(app.EInvalid, "provider %s doesn't make snapshots of volumes any more", w.as.Provider.Name)
+	}
 	if err == nil {
 		w.say("Created volume %s (%s, %d GB).", want.Name, v.ID, v.SizeGB)
 	}
@@ -201,8 +208,8 @@ func (w *volumeWork) await(ctx context.Context, id, external, machine string) er
 	}
 }
 
-// detach unmounts the node's volumes and takes them off its machine, which is about to be deleted, or doesn't run their services any more. Where the node doesn't answer, or something
-// can't be ended, they stay for the delete step, which waits until the machine's end has detached them.
+// detach unmounts the node's volumes and takes them off its machine, which is about to be deleted, or doesn't run their services any more.
+// Where the node doesn't answer, or something can't be ended, they stay for the delete step, which waits until the machine's end has detached them.
 func (w *actions) detach(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	v, err := onVolumes(ctx, w, as, out, r)
 	if err != nil {

@@ -121,7 +121,7 @@ func (e *engine) volumes(f volume.Filter) []volume.Volume {
 	return list
 }
 
-// Whatever answer is lost, and whoever is killed before it's written down: a node has one volume, and none is left of it.
+// Whatever answer is lost, and whichever server is killed before it's written down: a node has one volume, and none is left of it.
 func TestVolumesWhoseAnswersAreLost(t *testing.T) {
 	t.Parallel()
 	e, d := withDisks(t, map[string]int{"create": 1, "attach": 1, "detach": 1, "delete": 1})

@@ -63,6 +63,13 @@ func TestVolumesAreShown(t *testing.T) {
 	ada.get("/volumes").reads(200, "data", "Attached", "10 GB", "web-1", "Deleted with its data")
 	cy.get("/volumes").lacks(id)
 
+	ada.post("/volumes/"+id+"/snapshots", url.Values{"keep": {"lots"}}).reads(http.StatusUnprocessableEntity, "Choose how many snapshots")
+	if a := ada.post("/volumes/"+id+"/snapshots", url.Values{"keep": {"7"}}); a.status != http.StatusSeeOther {
+		t.Errorf("a snapshot: %d %s", a.status, a.text())
+	}
+	ada.get("/volumes").reads(200, "Snapshots", "snap-", "Being created", "of "+id)
+	ada.post("/volumes/"+id+"/snapshots", url.Values{"keep": {"7"}}).reads(http.StatusConflict, "is being created", "Wait until")
+
 	ask := ada.get("/clusters/web-1/delete")
 	ask.reads(200, "data of n1, 10 GB", "Delete with all data", "Keep for 30 days")
 	if a := ada.post("/clusters/web-1/delete", url.Values{"volumes": {"burn"}}); a.status != http.StatusUnprocessableEntity && a.status != http.StatusBadRequest {

@@ -124,6 +124,9 @@ func Descriptors() []family.Descriptor {
 // Volumes reports whether a type of provider makes volumes.
 func Volumes(kind string) bool { return memberOf(kind).Descriptor.Volumes }
 
+// VolumeSnapshots reports whether a type of provider makes snapshots of volumes.
+func VolumeSnapshots(kind string) bool { return memberOf(kind).Descriptor.VolumeSnapshots }
+
 // Sleeps reports whether machines of a type of provider can be stopped and started again.
 func Sleeps(kind string) bool { return memberOf(kind).Descriptor.Sleeps }
 

@@ -225,7 +225,8 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
 	s.Cluster.Dashboard = cluster.NewDashboard(cluster.DashboardConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
-	s.Volume = volume.New(volume.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
+	s.Volume = volume.New(volume.Config{Store: c.Store, SnapshotStore: c.Store, MakesSnapshots: c.VolumeSnapshots, Now: c.Now,
+		Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Repeats = idempotency.New(idempotency.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Quarantine.Drafts = quarantine.NewDrafts(quarantine.DraftsConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Plans: s.Cluster.Plans})
 	s.Quarantine.Machines = quarantine.NewMachines(quarantine.MachinesConfig{
@@ -346,7 +347,6 @@ type Config struct {
 
 	// What providers and automators can do.
 	Accounts    cluster.Accounts                          // asks accounts what they would do; nil: they cannot be asked
-	Volumes     func(kind string) bool                    // a type of provider makes volumes; nil: not known, the steps will tell
 	Sleeps      func(kind string) bool                    // machines of a type of provider can be stopped and kept; nil: not known, the steps will tell
 	Firewalls   func(kind string) bool                    // a type of provider makes firewalls for clusters; nil: not known, and no one is warned
 	DryRuns     func(automator string) bool               // an automator can say what it would change; nil: none can
@@ -379,4 +379,7 @@ type Config struct {
 	// Meter counts what happens, and Expose writes what was counted; nil: it isn't counted.
 	Meter  observe.Meter
 	Expose func(ctx context.Context, to io.Writer) error
+
+	// What a type of provider makes of volumes; nil: not known, the steps and the reconciler will tell.
+	Volumes, VolumeSnapshots func(kind string) bool
 }

@@ -30,7 +30,7 @@ type CreateStore interface {
 	// NextClusterNumber returns a number that no cluster has had.
 	NextClusterNumber(ctx context.Context) (int64, error)
 	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
-	Volume(ctx context.Context, tenant, id string) (volume.Volume, error)
+	volume.UseStore
 }
 
 // CreatesConfig is what Creates is created from. Only what says so may be nil.
@@ -334,8 +334,8 @@ func (a *Creates) RequestToKeep(actor app.Actor, r CreateRequest, w Evaluation) 
 }
 
 func TermsOf(d Draft, p Preview) Terms {
-	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.cpu(p.Layout),
-		VolumeCost: volume.NewCost(p.Volumes)}
+	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease,
+		Cost: p.Cost, CPU: d.cpu(p.Layout), VolumeCost: volume.NewCost(p.Volumes)}
 }
 
 func Keep(w Evaluation) RequestPayload {

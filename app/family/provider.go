@@ -169,6 +169,8 @@ type Descriptor struct {
 	Sleeps      bool    `json:"sleeps,omitempty"` // its machines can be stopped and started again; see Sleeper
 	// Volumes tells that it makes volumes, for services that need some; see Volumes.
 	Volumes bool `json:"volumes,omitempty"`
+	// VolumeSnapshots tells that it can make snapshots of volumes; see VolumeSnapshots.
+	VolumeSnapshots bool `json:"volume_snapshots,omitempty"`
 	// Firewalls tells that it makes firewalls for clusters whose template has one; see MachineSpec.Firewall and Sharer.
 	Firewalls bool `json:"firewalls,omitempty"`
 	// FlavorFields and ImageFields are what a hardware type or an image type may say for accounts of this kind beside the flavor or the image

@@ -36,10 +36,14 @@ type Clusters interface {
 
 // Config is what a service is created from.
 type Config struct {
-	Store    Store
-	Now      func() time.Time
-	Catalogs *catalog.Service
-	Clusters Clusters
+	Store Store
+	// SnapshotStore is the same database.
+	SnapshotStore SnapshotStore
+	// MakesSnapshots reports whether a type of provider makes snapshots; nil: not known.
+	MakesSnapshots func(kind string) bool
+	Now            func() time.Time
+	Catalogs       *catalog.Service
+	Clusters       Clusters
 }
 
 // Service lists volumes and decides what happens to them.
@@ -163,8 +167,12 @@ type Use struct {
 // MostUses is how many volumes a request can name.
 const MostUses = 200
 
-// Claim hands a kept volume to a node of a cluster that is being created.
-type Claim struct{ Volume, Node, Service, Name string }
+// Claim hands a kept volume to a node of a cluster that is being created. Where New is set, Volume is the snapshot that a new one is made of.
+type Claim struct {
+	Volume, Node, Service, Name string
+	New                         *template.NodeVolume
+	Price                       float64 // of a new one, per hour
+}
 
 // Planned is a volume that a cluster will have.
 type Planned struct {
@@ -196,7 +204,9 @@ func Plan(nodes []Node, services map[string]*template.Service, config map[string
 			p := Planned{Node: n.Name, NodeVolume: v, Price: costPerGBHour * float64(v.SizeGB)}
 			p.OnDelete = cmp.Or(p.OnDelete, template.VolumeDelete)
 			if i := slices.IndexFunc(left, func(u Use) bool { return u.Name == v.Name || u.Name == v.Key() }); i >= 0 {
-				p.Reuses, p.OnDelete = left[i].Volume, template.VolumeKeep
+				if p.Reuses = left[i].Volume; !IsSnapshot(p.Reuses) {
+					p.OnDelete = template.VolumeKeep
+				}
 				left = slices.Delete(left, i, i+1)
 			}
 			list = append(list, p)
@@ -211,7 +221,7 @@ func Plan(nodes []Node, services map[string]*template.Service, config map[string
 		return nil, e
 	}
 	for i, u := range uses {
-		if slices.ContainsFunc(uses[:i], func(o Use) bool { return o.Volume == u.Volume }) {
+		if !IsSnapshot(u.Volume) && slices.ContainsFunc(uses[:i], func(o Use) bool { return o.Volume == u.Volume }) {
 			return nil, errUse("Volume %.60q is named twice.", u.Volume)
 		}
 	}
@@ -221,7 +231,7 @@ func Plan(nodes []Node, services map[string]*template.Service, config map[string
 // NewCost is what those of some planned volumes cost per hour that are new. Kept ones have cost before.
 func NewCost(list []Planned) (cost float64) {
 	for _, p := range list {
-		if p.Reuses == "" {
+		if p.Reuses == "" || IsSnapshot(p.Reuses) {
 			cost += p.Price
 		}
 	}
@@ -233,15 +243,21 @@ func errUse(format string, args ...any) *app.Error {
 }
 
 // CheckUses refuses kept volumes that the actor may not use, that are of another provider, or too small for what is planned.
-func CheckUses(ctx context.Context, s interface {
-	Volume(ctx context.Context, tenant, id string) (Volume, error)
-}, actor app.Actor, provider string, planned []Planned) (claims []Claim, err error) {
+func CheckUses(ctx context.Context, s UseStore, actor app.Actor, provider string, planned []Planned) (claims []Claim, err error) {
 	for _, p := range planned {
 		if p.Reuses == "" {
 			continue
 		}
 		if _, err := actor.Reach("UseVolume"); err != nil {
 			return nil, err
+		}
+		if IsSnapshot(p.Reuses) {
+			if err := checkSnapshot(ctx, s, actor, provider, p); err != nil {
+				return nil, err
+			}
+			planned := p.NodeVolume
+			claims = append(claims, Claim{Volume: p.Reuses, Node: p.Node, Service: p.Service, Name: p.Name, New: &planned, Price: p.Price})
+			continue
 		}
 		v, err := s.Volume(ctx, actor.Tenant, p.Reuses)
 		if err != nil {
@@ -275,12 +291,18 @@ func Words(list []Planned, currency string) string {
 		name   string
 		size   int
 		choice template.VolumeChoice
-		reused bool
+		reused string
 	}
 	count, price := map[group]int{}, 0.0
 	var groups []group
 	for _, p := range list {
-		g := group{p.Name, p.SizeGB, p.OnDelete, p.Reuses != ""}
+		g := group{p.Name, p.SizeGB, p.OnDelete, ""}
+		switch {
+		case IsSnapshot(p.Reuses):
+			g.reused = "data of a snapshot"
+		case p.Reuses != "":
+			g.reused = "existing data"
+		}
 		if count[g]++; count[g] == 1 {
 			groups = append(groups, g)
 		}
@@ -296,8 +318,8 @@ func Words(list []Planned, currency string) string {
 			fate = "kept when its node is deleted"
 		}
 		part := fmt.Sprintf("%s (%d GB, %s)", g.name, g.size, fate)
-		if g.reused {
-			part = fmt.Sprintf("%s (existing data, %s)", g.name, fate)
+		if g.reused != "" {
+			part = fmt.Sprintf("%s (%s, %s)", g.name, g.reused, fate)
 		}
 		if n := count[g]; n > 1 {
 			part += fmt.Sprintf(" on each of %d nodes", n)

@@ -59,8 +59,9 @@ const KeepFor = 30 * 24 * time.Hour
 // ForStep is a volume as a step gets it.
 type ForStep struct {
 	Volume
-	Asked   bool // an attempt before may have asked the provider to create it
-	Discard bool // its node goes, and it goes with it
+	Asked    bool   // an attempt before may have asked the provider to create it
+	Snapshot string // the provider's ID of the snapshot that it is made of, "" for an empty one
+	Discard  bool   // its node goes, and it goes with it
 	// NodeStays says that the operation deletes no machine of the node. A detach step is then about the volumes of services that the node doesn't run any more.
 	NodeStays bool
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"muster/app"
 	"muster/app/all"
 	"muster/app/store/db"
 	"muster/app/template"
@@ -48,6 +49,20 @@ var volumeTries = map[string]func(ctx context.Context, a *all.Services, s *scene
 	},
 	"ForgetVolume": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Volume.ForgetVolume(ctx, s.actor, s.volume(false))
+		return err
+	},
+	"Snapshots": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Volume.Snapshots(ctx, s.actor, volume.SnapshotFilter{})
+		return err
+	},
+	"CreateSnapshot": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Volume.CreateSnapshot(ctx, s.actor, s.volume(true), 0)
+		return err
+	},
+	"DeleteSnapshot": func(ctx context.Context, a *all.Services, s *scene) error {
+		made, err := s.server.Store.CreateSnapshot(ctx, app.Actor{Tenant: s.tenant, User: s.owner}, s.volume(true), 1, time.Now())
+		s.must(err)
+		_, err = a.Volume.DeleteSnapshot(ctx, s.actor, made.ID)
 		return err
 	},
 	"UseVolume": func(ctx context.Context, a *all.Services, s *scene) error {

@@ -82,6 +82,10 @@ func (s *formSite) send(method, path, from string, in url.Values, files ...strin
 // unrefused are routes whose forms no page has here, or that take all that can be typed, with the reason.
 var unrefused = map[string]string{
 	"/signin":                                 "for people who are not signed in: TestSignIn",
+	"/volumes/{volume}/extend":                "a button, beside kept volumes: TestVolumesAreShown",
+	"/volumes/{volume}/delete":                "a button, for kept volumes: TestVolumesAreShown",
+	"/volumes/{volume}/snapshots":             "a button, beside volumes: TestVolumesAreShown",
+	"/snapshots/{snapshot}/delete":            "a button, beside snapshots: TestVolumesAreShown",
 	"/signin/second-factor":                   "for people who have signed in by half: TestSignInWithASecondFactor",
 	"/signin/tenant":                          "for people who come back from an identity provider: TestSignInByProvider",
 	"/account/second-factor/key":              "a browser fills it: TestSecurityKeyInABrowser",

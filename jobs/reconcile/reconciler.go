@@ -49,6 +49,7 @@ type Reconciler struct {
 	Clusters     ClusterStore
 	Proofs       ProofStore
 	Volumes      VolumeStore
+	Snapshots    SnapshotStore
 	Providers    jobs.Providers
 	Catalog      func() *template.Catalog
 	// Own returns the providers that tenants have of their own; nil: none do.
@@ -143,6 +144,9 @@ func (r *Reconciler) tick(ctx context.Context) error {
 		}
 	}
 	if err := r.beginVolumes(ctx); err != nil {
+		return err
+	}
+	if err := r.beginSnapshots(ctx); err != nil {
 		return err
 	}
 	return r.beginProofs(ctx)

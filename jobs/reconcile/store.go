@@ -54,6 +54,15 @@ type VolumeStore interface {
 	VolumeIntents(ctx context.Context, provider string, ids []string) (map[string]volume.Volume, error)
 }
 
+// SnapshotStore keeps snapshots of volumes, and which of them are to be created or deleted.
+type SnapshotStore interface {
+	DueSnapshots(ctx context.Context, limit int) ([]volume.Snapshot, error)
+	// SnapshotMade writes what came of a creation: the provider's ID, or why there is none yet.
+	SnapshotMade(ctx context.Context, id, external, failure string) error
+	// SnapshotGone ends one that is proven to be gone, or keeps why it couldn't be deleted.
+	SnapshotGone(ctx context.Context, id string, now time.Time, proof, failure string) error
+}
+
 // ProofStore keeps proofs that nothing is left of deleted clusters.
 type ProofStore interface {
 	Unproven(ctx context.Context, limit int) ([]app.Cluster, error)

@@ -19,6 +19,10 @@ type Volumes interface {
 	ExtendVolume(ctx context.Context, a app.Actor, id string, d time.Duration) (volume.Volume, error)
 	// ForgetVolume ends a volume that is lost at its provider, so that its node gets an empty one.
 	ForgetVolume(ctx context.Context, a app.Actor, id string) (volume.Volume, error)
+	Snapshots(ctx context.Context, a app.Actor, f volume.SnapshotFilter) ([]volume.Snapshot, error)
+	// CreateSnapshot copies a volume; keep is how many of its snapshots are kept, 0 for the default.
+	CreateSnapshot(ctx context.Context, a app.Actor, volume string, keep int) (volume.Snapshot, error)
+	DeleteSnapshot(ctx context.Context, a app.Actor, id string) (volume.Snapshot, error)
 	// ChooseVolumes says what happens to a cluster's volumes when their nodes are deleted.
 	ChooseVolumes(ctx context.Context, a app.Actor, cluster string, c template.VolumeChoice) error
 }

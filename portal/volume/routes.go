@@ -12,6 +12,8 @@ func Routes(p *Service) []site.Route {
 		site.Show("/volumes", p.List),
 		site.Submit("/volumes/{volume}/delete", p.delete),
 		site.Submit("/volumes/{volume}/extend", p.extend),
+		site.Submit("/volumes/{volume}/snapshots", p.snapshot),
+		site.Submit("/snapshots/{snapshot}/delete", p.deleteSnapshot),
 	}
 }
 
@@ -22,6 +24,9 @@ func Operations(p *Service) []site.Operation {
 		site.Get("/volumes/{volume}", p.apiShow, site.About("Show a volume")),
 		site.Patch("/volumes/{volume}", p.apiExtend, site.About("Change how long a kept volume is kept")),
 		site.Delete("/volumes/{volume}", p.apiDelete, site.About("Delete a kept volume with all data on it"), site.Answers(http.StatusAccepted)),
+		site.Get("/snapshots", p.apiSnapshots, site.About("List your snapshots of volumes; admins see everyone's")),
+		site.Post("/volumes/{volume}/snapshots", p.apiSnapshot, site.About("Create a snapshot of a volume"), site.Answers(http.StatusAccepted)),
+		site.Delete("/snapshots/{snapshot}", p.apiDeleteSnapshot, site.About("Delete a snapshot"), site.Answers(http.StatusAccepted)),
 		site.Post("/volumes/{volume}/forget", p.apiForget, site.About("Forget a volume that no longer exists at its provider, so that its node gets an empty one")),
 	}
 }

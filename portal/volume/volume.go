@@ -23,10 +23,14 @@ func (p *Service) show(w http.ResponseWriter, r *http.Request, a app.Actor, stat
 	if err != nil {
 		return err
 	}
+	snapshots, err := p.Volumes.Snapshots(r.Context(), a, volume.SnapshotFilter{})
+	if err != nil {
+		return err
+	}
 	slices.SortStableFunc(list, func(x, y volume.Volume) int { return rank(x) - rank(y) }) // kept ones first
 	f := p.Frame(r, "Volumes")
 	f.At = "clusters"
-	p.Render(w, r, status, ListPage(f, List{Now: p.Now(), Volumes: list, Wrong: wrong}))
+	p.Render(w, r, status, ListPage(f, List{Now: p.Now(), Volumes: list, Snapshots: snapshots, Wrong: wrong}))
 	return nil
 }
 

@@ -9,9 +9,10 @@ import (
 
 // List is the page of volumes.
 type List struct {
-	Now     time.Time
-	Volumes []volume.Volume
-	Wrong   *app.Error
+	Now       time.Time
+	Volumes   []volume.Volume
+	Snapshots []volume.Snapshot
+	Wrong     *app.Error
 }
 
 // stateMark is the mark and word of a volume's state.
@@ -59,4 +60,22 @@ func fate(v volume.Volume) string {
 		return "Kept with its data"
 	}
 	return "Deleted with its data"
+}
+
+// copyable reports whether a snapshot of a volume can be made.
+func copyable(v volume.Volume) bool {
+	return v.External != "" && (v.State == volume.StateAttached || v.State == volume.StateDetached || v.State == volume.StateKept)
+}
+
+// snapshotMark is the mark and word of a snapshot's state.
+func snapshotMark(s volume.Snapshot) (mark, word string) {
+	switch {
+	case s.Error != "":
+		return string(app.StepFailed), map[bool]string{true: "Not created yet", false: "Not deleted yet"}[s.State == volume.SnapshotCreating]
+	case s.State == volume.SnapshotReady:
+		return string(app.StepSucceeded), "Ready"
+	case s.State == volume.SnapshotCreating:
+		return string(app.StepRunning), "Being created"
+	}
+	return string(app.StepRunning), "Deleting"
 }

@@ -34,9 +34,9 @@ const (
 
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
-	Name:        "sandbox",
-	Sleeps:      true,
-	Volumes:     true,
+	Name:    "sandbox",
+	Sleeps:  true,
+	Volumes: true, VolumeSnapshots: true,
 	Host:        true,
 	Description: "Machines on this host with real SSH, without a cloud account. Isolated for convenience, not security.",
 	Fields: []family.Field{

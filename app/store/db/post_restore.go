@@ -166,10 +166,20 @@ func (w *postRestore) leases(out *Outcome) error {
 		return err
 	}
 	out.Leases = int(n)
+	if w.Migration < volumesMade {
+		return w.reservations(until)
+	}
 	if _, err := w.exec(`UPDATE volumes SET expires_at = ? WHERE state = 'kept' AND expires_at > 0 AND expires_at < ?`, until, until); err != nil {
 		return err
 	}
-	_, err = w.exec(`UPDATE reservations SET until_at = ? WHERE ended_at = 0 AND until_at > 0 AND until_at < ?`, until, until)
+	return w.reservations(until)
+}
+
+// volumesMade is the migration that made the table of volumes: older backups have none.
+const volumesMade = 72
+
+func (w *postRestore) reservations(until int64) error {
+	_, err := w.exec(`UPDATE reservations SET until_at = ? WHERE ended_at = 0 AND until_at > 0 AND until_at < ?`, until, until)
 	return err
 }
 

@@ -97,8 +97,12 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 		return op, err
 	}
 	for _, v := range n.Volumes {
-		if err := volume.Assign(t, c.CreatedAt, c.Tenant, v.Volume, volume.Place{Cluster: c.ID, Provider: c.Provider, Node: v.Node, Service: v.Service,
-			Name: v.Name, Owner: c.Owner}); err != nil {
+		to := volume.Place{Cluster: c.ID, Provider: c.Provider, Node: v.Node, Service: v.Service, Name: v.Name, Owner: c.Owner}
+		give := func() error { return volume.Assign(t, c.CreatedAt, c.Tenant, v.Volume, to) }
+		if v.New != nil {
+			give = func() error { return volume.FromSnapshot(t, c.CreatedAt, c.Tenant, v, to) }
+		}
+		if err := give(); err != nil {
 			return op, err
 		}
 	}

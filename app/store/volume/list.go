@@ -131,9 +131,8 @@ func (s *Store) ForgetVolume(ctx context.Context, who app.Actor, id string, now 
 
 func (s *Store) ChooseVolumes(ctx context.Context, who app.Actor, cluster string, c template.VolumeChoice, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		n, err := t.Count(`UPDATE volumes SET on_delete = ? WHERE cluster = ? AND cluster <> '' AND tenant = ? AND deleted_at = 0 AND on_delete <> ?`,
-			string(c), cluster, who.Tenant, string(c))
-		if err != nil || n == 0 {
+		if err := t.Exec(`UPDATE volumes SET on_delete = ? WHERE cluster = ? AND cluster <> '' AND tenant = ? AND deleted_at = 0 AND on_delete <> ?`,
+			string(c), cluster, who.Tenant, string(c)); err != nil {
 			return err
 		}
 		return t.AddAudit(now, who, "volume.choose", cluster, nil, string(c))

@@ -40,7 +40,8 @@ func (s *Store) NodeVolumes(ctx context.Context, tenant, cluster, node string, o
 		f, err := scanForStep(row)
 		list = append(list, f)
 		return err
-	}, `SELECT `+columns+`, v.create_attempts, CASE WHEN v.on_delete = 'delete' AND NOT `+again+` THEN 1 ELSE 0 END,
+	}, `SELECT `+columns+`, v.create_attempts, coalesce((SELECT x.snapshot FROM volume_snapshots x WHERE x.id = v.snapshot AND v.snapshot <> ''), ''),
+		CASE WHEN v.on_delete = 'delete' AND NOT `+again+` THEN 1 ELSE 0 END,
 			CASE WHEN EXISTS (SELECT 1 FROM steps s WHERE s.operation = ? AND s.node = v.node AND s.action = 'delete') THEN 0 ELSE 1 END
 		FROM volumes v WHERE v.cluster = ? AND v.cluster <> '' AND v.node = ? AND v.tenant = ? AND v.deleted_at = 0 ORDER BY v.service, v.name`,
 		operation, operation, cluster, node, tenant)
@@ -49,7 +50,9 @@ func (s *Store) NodeVolumes(ctx context.Context, tenant, cluster, node string, o
 
 func scanForStep(row db.Scanner) (f volume.ForStep, err error) {
 	var asked, discard, stays int64
-	f.Volume, err = scan(row, &asked, &discard, &stays)
+	var snapshot string
+	v, err := scan(row, &asked, &snapshot, &discard, &stays)
+	f.Volume, f.Snapshot = v, snapshot
 	f.Asked, f.Discard, f.NodeStays = asked > 0, discard > 0, stays > 0
 	return f, err
 }
@@ -71,7 +74,9 @@ func (s *Store) WantVolumes(ctx context.Context, w volume.Wanted) (list []volume
 
 // want finds or writes down one volume of a node, and counts that the provider is asked for it.
 func want(t *db.Tx, w volume.Wanted, v template.NodeVolume) (f volume.ForStep, err error) {
-	const one = `SELECT ` + columns + `, v.create_attempts, 0, 1 FROM volumes v WHERE v.cluster = ? AND v.node = ? AND v.service = ? AND v.name = ?
+	const one = `SELECT ` + columns + `, v.create_attempts,
+		coalesce((SELECT x.snapshot FROM volume_snapshots x WHERE x.id = v.snapshot AND v.snapshot <> ''), ''), 0, 1 FROM volumes v
+		WHERE v.cluster = ? AND v.node = ? AND v.service = ? AND v.name = ?
 		AND v.deleted_at = 0 AND v.tenant = ?`
 	f, err = scanForStep(t.Row(one, w.Cluster, w.Node, v.Service, v.Name, w.Tenant))
 	if db.IsNoRows(err) {
@@ -106,7 +111,13 @@ func takeBack(t *db.Tx, w volume.Wanted, v template.NodeVolume) error {
 	if !db.IsNoRows(err) {
 		return db.Wrapped(err)
 	}
-	id := "vol-" + strings.ToLower(rand.Text()[:16])
+	_, err = plan(t, w, v)
+	return err
+}
+
+// plan writes down a new volume, and what it costs.
+func plan(t *db.Tx, w volume.Wanted, v template.NodeVolume) (id string, err error) {
+	id = "vol-" + strings.ToLower(rand.Text()[:16])
 	choice := v.OnDelete
 	if choice == "" {
 		choice = template.VolumeDelete
@@ -116,9 +127,9 @@ func takeBack(t *db.Tx, w volume.Wanted, v template.NodeVolume) error {
 		price, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'planned', ?, ?, ?)`,
 		id, w.Tenant, w.Provider, w.Cluster, w.Node, v.Service, v.Name, w.Owner, v.SizeGB, v.FS(), v.Mount, string(choice), price, db.Micros(w.Now)); err != nil {
-		return err
+		return "", err
 	}
-	return reserve(t, w, id, price)
+	return id, reserve(t, w, id, price)
 }
 
 // reserve takes what a volume costs over from what its cluster reserved for volumes to come, as far as that reaches, for as long as the cluster lives.
@@ -141,9 +152,10 @@ func reserve(t *db.Tx, w volume.Wanted, id string, price float64) error {
 	return t.Exec(`UPDATE reservations SET cost = cost - `+part+`, volume_cost = volume_cost - `+part+` WHERE id = ?`, price, price, price, price, cluster)
 }
 
-// endReserved gives back what is reserved for a volume.
+// endReserved ends what is reserved for a volume.
 func endReserved(t *db.Tx, at time.Time, id string) error {
-	if err := t.Exec(`UPDATE reservation_groups SET ended_at = ? WHERE ended_at = 0 AND reservation IN (SELECT id FROM reservations WHERE cluster = ? AND ended_at = 0)`,
+	if err := t.Exec(`UPDATE reservation_groups SET ended_at = ? WHERE ended_at = 0
+		AND reservation IN (SELECT id FROM reservations WHERE cluster = ? AND ended_at = 0)`,
 		db.Micros(at), id); err != nil {
 		return err
 	}
@@ -263,8 +275,8 @@ func leave(t *db.Tx, at time.Time, id, external, choice string) error {
 	return t.Exec(`UPDATE volumes SET machine = '', state = 'deleting', kept_cluster = cluster, cluster = '' WHERE id = ?`, id)
 }
 
-// ClusterGone decides what happens to the volumes that a deleted cluster still has: those of nodes that no delete step was about, such as nodes whose machine is
-// kept for inspection. One that a provider may have been asked for is looked for by the reconciler.
+// ClusterGone decides what happens to the volumes that a deleted cluster still has: those of nodes that no delete step was about, such as nodes
+// whose machine is kept for inspection. One that a provider may have been asked for is looked for by the reconciler.
 func ClusterGone(t *db.Tx, at time.Time, tenant, cluster string) error {
 	return leaveAll(t, at, `v.cluster = ? AND v.cluster <> '' AND v.tenant = ? AND v.deleted_at = 0`, nil, cluster, tenant)
 }

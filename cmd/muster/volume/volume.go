@@ -16,7 +16,8 @@ import (
 // Command manages volumes.
 func Command(c *cli.Context) *cobra.Command {
 	cmd := cli.Family("volume", "Manage volumes: disks that outlive machines",
-		listCommand(c), showCommand(c), extendCommand(c), deleteCommand(c), forgetCommand(c))
+		listCommand(c), showCommand(c), extendCommand(c), deleteCommand(c), forgetCommand(c),
+		snapshotCommand(c), snapshotsCommand(c))
 	c.ServerFlags(cmd.PersistentFlags())
 	return cmd
 }
@@ -132,9 +133,12 @@ func extendCommand(c *cli.Context) *cobra.Command {
 
 func deleteCommand(c *cli.Context) *cobra.Command {
 	var yes bool
-	cmd := &cobra.Command{Use: "delete ID", Aliases: []string{"rm"}, Short: "Delete a kept volume with all data on it", Args: cli.Exactly("ID"),
-		Example: "  muster volume delete vol-abc",
+	cmd := &cobra.Command{Use: "delete ID", Aliases: []string{"rm"}, Short: "Delete a kept volume, or a snapshot, with all data on it", Args: cli.Exactly("ID"),
+		Example: "  muster volume delete vol-abc\n  muster volume delete snap-abc",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if volume.IsSnapshot(args[0]) {
+				return deleteSnapshot(cmd, c, args[0], yes)
+			}
 			return changeVolume(cmd.Context(), c, args[0], yes, "Delete volume %s (%s, %d GB) with all data on it?",
 				func(cl *cli.Client) volumeCall { return cl.Volumes.Delete })
 		}}

@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"volumes count in quotas before they are created, and once", (*storeTest).quota},
 	{"a volume leaves a node with its service", (*storeTest).serviceGone},
 	{"no volume of another tenant is found", (*storeTest).tenants},
+	{"snapshots are created once, and the newest are kept", (*storeTest).snapshots},
 	{"a tenant isn't deleted as long as it has volumes", (*storeTest).tenantStays},
 })
 
@@ -34,9 +36,9 @@ const price = 0.25
 
 func (t *storeTest) want(choice template.VolumeChoice) volume.ForStep {
 	t.Helper()
-	list, err := t.Store.WantVolumes(t.Ctx, volume.Wanted{Tenant: kit.Tenant, Provider: "cloud", Cluster: "web-1", Node: "n1", Owner: "ada", CostPerGBHour: price / 10,
-		Volumes: []template.NodeVolume{{Service: "web", Volume: template.Volume{Name: "data", SizeGB: 10, Mount: "/srv/data", OnDelete: choice}}},
-		Now:     t.Clock.Now()})
+	list, err := t.Store.WantVolumes(t.Ctx, volume.Wanted{Tenant: kit.Tenant, Provider: "cloud", Cluster: "web-1", Node: "n1", Owner: "ada",
+		CostPerGBHour: price / 10, Now: t.Clock.Now(),
+		Volumes: []template.NodeVolume{{Service: "web", Volume: template.Volume{Name: "data", SizeGB: 10, Mount: "/srv/data", OnDelete: choice}}}})
 	t.Must(err)
 	if len(list) != 1 {
 		t.Fatalf("%d volumes are wanted", len(list))
@@ -199,8 +201,8 @@ func (t *storeTest) kept() {
 }
 
 func (t *storeTest) quota() {
-	t.Must(t.Store.SetQuota(t.Ctx, kit.Boss, policy.Quota{Scope: policy.QuotaTenant, Limits: policy.Limits{}.With(policy.MeasurePerHour, 1), ChangedAt: t.Clock.Now(),
-		ChangedBy: "boss"}))
+	t.Must(t.Store.SetQuota(t.Ctx, kit.Boss, policy.Quota{Scope: policy.QuotaTenant, Limits: policy.Limits{}.With(policy.MeasurePerHour, 1),
+		ChangedAt: t.Clock.Now(), ChangedBy: "boss"}))
 	create := func(name string, volumes float64) error {
 		n := apptest.NewCluster(kit.Tenant, name, 1, t.Clock.Now(), apptest.Chain(1))
 		n.Cluster.CostPerHour = 0.5
@@ -291,10 +293,60 @@ func (t *storeTest) tenants() {
 }
 
 func (t *storeTest) tenantStays() {
-	list, err := t.Store.WantVolumes(t.Ctx, volume.Wanted{Tenant: app.DefaultTenant, Provider: "cloud", Cluster: "gone-1", Node: "n1", Owner: "ada", Now: t.Clock.Now(),
+	list, err := t.Store.WantVolumes(t.Ctx, volume.Wanted{Tenant: app.DefaultTenant, Provider: "cloud", Cluster: "gone-1", Node: "n1", Owner: "ada",
+		Now:     t.Clock.Now(),
 		Volumes: []template.NodeVolume{{Service: "web", Volume: template.Volume{Name: "data", SizeGB: 10, Mount: "/srv/data"}}}})
 	t.Must(err)
 	if err := t.Store.DeleteTenant(t.Ctx, kit.Boss, app.DefaultTenant, t.Clock.Now()); err == nil || !strings.Contains(err.Error(), list[0].ID) {
 		t.Errorf("the tenant is deleted with volume %s: %v", list[0].ID, err)
 	}
+}
+
+func (t *storeTest) snapshots() {
+	v := t.attach(template.VolumeDelete)
+	var made []volume.Snapshot
+	for i := range 3 {
+		t.Clock.Move(time.Minute)
+		x, err := t.Store.CreateSnapshot(t.Ctx, kit.Boss, v.ID, 2, t.Clock.Now())
+		t.Must(err)
+		t.Code(kit.Err(t.Store.CreateSnapshot(t.Ctx, kit.Boss, v.ID, 2, t.Clock.Now())), app.EConflict)
+		for range 2 { // as of two servers
+			t.Must(t.Store.SnapshotMade(t.Ctx, x.ID, fmt.Sprint("copy-", i), ""))
+		}
+		made = append(made, x)
+	}
+	due, err := t.Store.DueSnapshots(t.Ctx, 10)
+	t.Must(err)
+	if len(due) != 1 || due[0].ID != made[0].ID || due[0].State != volume.SnapshotDeleting {
+		t.Errorf("due is %+v, not the oldest", due)
+	}
+	t.Must(t.Store.SnapshotGone(t.Ctx, made[0].ID, t.Clock.Now(), "a list", ""))
+	list, err := t.Store.Snapshots(t.Ctx, kit.Tenant, volume.SnapshotFilter{Volume: v.ID})
+	t.Must(err)
+	if len(list) != 2 || list[0].ID != made[2].ID || list[0].External != "copy-2" {
+		t.Errorf("snapshots are %+v", list)
+	}
+	if list, err := t.Store.Snapshots(t.Ctx, "other", volume.SnapshotFilter{}); err != nil || len(list) != 0 {
+		t.Errorf("another tenant has %v (%v)", list, err)
+	}
+	eve := app.Actor{Tenant: "other", User: "eve"}
+	t.Code(kit.Err(t.Store.CreateSnapshot(t.Ctx, eve, v.ID, 2, t.Clock.Now())), app.ENotFound)
+	t.Code(kit.Err(t.Store.DeleteSnapshot(t.Ctx, eve, made[1].ID, t.Clock.Now())), app.ENotFound)
+
+	// A cluster that is made of one holds it until its volume is there.
+	n := apptest.NewCluster(kit.Tenant, "copy", 1, t.Clock.Now(), apptest.Chain(1))
+	planned := template.NodeVolume{Service: "web", Volume: template.Volume{Name: "data", SizeGB: 20, Mount: "/srv/data"}}
+	n.Cluster.Provider, n.Volumes = "cloud", []volume.Claim{{Volume: made[1].ID, Node: "n1", Service: "web", Name: "data", New: &planned, Price: 0.5}}
+	_, err = t.Store.CreateCluster(t.Ctx, n)
+	t.Must(err)
+	wanted, err := t.Store.WantVolumes(t.Ctx, volume.Wanted{Tenant: kit.Tenant, Provider: "cloud", Cluster: n.Cluster.ID, Node: "n1", Owner: "ada",
+		Now:     t.Clock.Now(),
+		Volumes: []template.NodeVolume{planned}})
+	t.Must(err)
+	if len(wanted) != 1 || wanted[0].Snapshot != "copy-1" || wanted[0].Price != 0.5 || wanted[0].SizeGB != 20 {
+		t.Errorf("the node gets %+v", wanted)
+	}
+	t.Code(kit.Err(t.Store.DeleteSnapshot(t.Ctx, kit.Boss, made[1].ID, t.Clock.Now())), app.EConflict)
+	_, err = t.Store.DeleteSnapshot(t.Ctx, kit.Boss, made[2].ID, t.Clock.Now())
+	t.Must(err)
 }
