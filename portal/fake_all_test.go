@@ -63,6 +63,7 @@ type everything interface {
 	site.Windows
 	site.Leases
 	site.Idle
+	site.Scaling
 	site.Requests
 	site.Health
 	site.ManualSteps

@@ -22,6 +22,7 @@ import (
 	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
+	"muster/portal/scaling"
 	"muster/portal/site"
 	"muster/portal/static"
 	"muster/portal/template"
@@ -55,6 +56,7 @@ func (p *Portal) pages() []site.Route {
 		fleet.Routes(p.fleet),
 		pool.Routes(p.pool),
 		window.Routes(p.window),
+		scaling.Routes(p.scaling),
 		quarantine.Routes(p.kept),
 	)
 }
@@ -87,6 +89,7 @@ func (p *Portal) operations() []site.Operation {
 		resource.Operations(p.resource),
 		chat.Operations(p.chat),
 		window.Operations(p.window),
+		scaling.Operations(p.scaling),
 	)
 }
 
