@@ -49,7 +49,8 @@ func (r CheckBatchReport) bounded() CheckBatchReport {
 		most = shortReasonText
 	}
 	cut := func(s string) string { return humanize.CutText(strings.ToValidUTF8(s, ""), most) }
-	out := CheckBatchReport{Cluster: r.Cluster, Round: r.Round, Left: r.Left[:min(len(r.Left), maxFindings)], UseMeasured: r.UseMeasured, NumbersMeasured: r.NumbersMeasured}
+	out := CheckBatchReport{Cluster: r.Cluster, Round: r.Round, Left: r.Left[:min(len(r.Left), maxFindings)], UseMeasured: r.UseMeasured,
+		NumbersMeasured: r.NumbersMeasured}
 	for _, f := range r.InUse[:min(len(r.InUse), maxInUse)] { // no more are shown
 		out.InUse = append(out.InUse, f.Bounded())
 	}

@@ -10,7 +10,7 @@ import (
 	"muster/app/window"
 )
 
-// Outcome says what became of a decision.
+// Outcome says what happened to a decision.
 type Outcome string
 
 // The outcomes.
@@ -41,13 +41,13 @@ type Decision struct {
 	Note    string
 }
 
-// Scheduled is the state after the schedule was seen to, up to now. What came while no one was there counts still where it's a minimum.
+// Scheduled is the state after the schedule was seen to, up to now. What came while no one was there counts still where it's a minimum, also where it
+// was before the rules were set.
 func (s State) Scheduled(p *template.ScalingPolicy, now time.Time) State {
-	if s.Until.IsZero() || s.Until.After(now) {
-		s.Until = now
-		return s
+	from, first := s.Until, s.Until.IsZero()
+	if from.After(now) {
+		from = now
 	}
-	from := s.Until
 	if far := now.Add(-farBack); from.Before(far) {
 		from = far
 	}
@@ -65,7 +65,7 @@ func (s State) Scheduled(p *template.ScalingPolicy, now time.Time) State {
 		case last.IsZero():
 		case t.Min > 0 && !last.Before(minAt):
 			s.Min, minAt = t.Min, last
-		case t.Nodes > 0 && last.After(s.WantedAt):
+		case t.Nodes > 0 && !first && last.After(s.WantedAt):
 			s.Wanted, s.WantedAt = t.Nodes, last
 		}
 	}

@@ -27,7 +27,7 @@ func Check(p *template.ScalingPolicy, now time.Time) error {
 	return nil
 }
 
-// Resolve gives the rules of a cluster's owner the scripts of its template's metrics with the same names. EInvalid for a script of their own.
+// Resolve adds to the rules of a cluster's owner the scripts of its template's metrics with the same names. EInvalid for a script of their own.
 func Resolve(own, of *template.ScalingPolicy) (*template.ScalingPolicy, error) {
 	out := *own
 	out.Metrics = nil

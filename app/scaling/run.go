@@ -256,15 +256,20 @@ func (a *Service) mayResize(ctx context.Context, c app.Cluster) error {
 		return nil
 	}
 	u, err := a.Store.User(ctx, c.Tenant, c.Owner)
+	why := ""
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
-		err = &app.Error{Code: app.EForbidden, Message: fmt.Sprintf("The account of the owner, %s, was deleted.", c.Owner), Hint: "Transfer the cluster to someone else."}
-	case err == nil && u.Disabled():
-		err = &app.Error{Code: app.EForbidden, Message: fmt.Sprintf("The account of the owner, %s, is disabled.", c.Owner), Hint: "Transfer the cluster to someone else."}
-	case err == nil && app.PermissionTable[app.OperationResize.UseCase()].Of(u.Role) == app.No:
-		err = &app.Error{Code: app.EForbidden, Message: fmt.Sprintf("The owner, %s, can't resize clusters.", c.Owner), Hint: "Transfer the cluster to someone else."}
+		why = "The account of the owner, %s, was deleted."
+	case err != nil:
+		return err
+	case u.Disabled():
+		why = "The account of the owner, %s, is disabled."
+	case app.PermissionTable[app.OperationResize.UseCase()].Of(u.Role) == app.No:
+		why = "The owner, %s, can't resize clusters."
+	default:
+		return nil
 	}
-	return err
+	return &app.Error{Code: app.EForbidden, Message: fmt.Sprintf(why, c.Owner), Hint: "Transfer the cluster to someone else."}
 }
 
 // next says when to look again: not before something is measured, unless something is to be asked, awaited or scheduled.

@@ -65,7 +65,7 @@ type Claim struct {
 	Until time.Time
 }
 
-// Move is the state after a cluster was seen to, and what the history and people are told.
+// Move is the state after a cluster was seen to, and what the history and people get to read.
 type Move struct {
 	Due     Due
 	After   State

@@ -78,7 +78,7 @@ func (e Entry) Text() string {
 		text += ": "
 	}
 	if e.From != e.To {
-		text += fmt.Sprintf("%d → %d nodes, ", e.From, e.To)
+		text += fmt.Sprintf("%d → %s, ", e.From, humanize.Count(e.To, "node"))
 	}
 	text += e.Outcome.Text()
 	if e.Note != "" {

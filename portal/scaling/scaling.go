@@ -1,6 +1,7 @@
 package scaling
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -142,10 +143,9 @@ func (f form) rules() (*template.ScalingPolicy, error) {
 		*to = n
 		return nil
 	}
-	for _, err := range []error{number("Minimum", f.Min, &p.Min), number("Maximum", f.Max, &p.Max), number("Step", f.Step, &p.Step), number("Brake", f.Brake, &p.Brake)} {
-		if err != nil {
-			return nil, err
-		}
+	if err := cmp.Or(number("Minimum", f.Min, &p.Min), number("Maximum", f.Max, &p.Max), number("Step", f.Step, &p.Step),
+		number("Brake", f.Brake, &p.Brake)); err != nil {
+		return nil, err
 	}
 	for _, row := range f.Times {
 		t := template.ScalingTime{At: row.At, Zone: row.Zone}

@@ -16,7 +16,8 @@ const dueScaling = `x.due_at > 0 AND x.due_at <= ? AND x.claimed_until <= ?`
 
 // latest finds the newest operation that scaling has begun, and waiting a request of its that is open.
 const (
-	latest  = `(SELECT max(o.id) FROM operations o WHERE o.cluster = x.cluster AND o.tenant = x.tenant AND o.kind = 'resize' AND o.requester = '` + app.ScalingUser + `')`
+	latest = `(SELECT max(o.id) FROM operations o WHERE o.cluster = x.cluster AND o.tenant = x.tenant
+		AND o.kind = 'resize' AND o.requester = '` + app.ScalingUser + `')`
 	waiting = `coalesce((SELECT max(q.id) FROM requests q WHERE q.tenant = x.tenant AND q.cluster = x.cluster AND q.requester = '` + app.ScalingUser + `'
 		AND q.status IN ('waiting', 'offered', 'scheduled')), 0)`
 )
@@ -102,13 +103,15 @@ func write(t *db.Tx, c app.Cluster, entries []scaling.Entry) error {
 			continue
 		}
 		e.ID = last.ID + 1
-		if err := t.Exec(`INSERT INTO scaling_history (cluster, id, tenant, at, entry) VALUES (?, ?, ?, ?, ?)`, c.ID, e.ID, c.Tenant, db.Micros(e.At), db.JSON(e)); err != nil {
+		if err := t.Exec(`INSERT INTO scaling_history (cluster, id, tenant, at, entry) VALUES (?, ?, ?, ?, ?)`,
+			c.ID, e.ID, c.Tenant, db.Micros(e.At), db.JSON(e)); err != nil {
 			return err
 		}
 		last = e
 		switch e.Outcome {
 		case scaling.Started, scaling.DryRun, scaling.Failed, scaling.Brake, scaling.Approval, scaling.Window, scaling.Changed:
-			if err := t.Event(app.Event{At: e.At, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventScaling, Status: string(c.Status), Message: "Scaling: " + e.Text()}); err != nil {
+			if err := t.Event(app.Event{At: e.At, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventScaling, Status: string(c.Status),
+				Message: "Scaling: " + e.Text()}); err != nil {
 				return err
 			}
 		}
@@ -143,7 +146,7 @@ func Set(t *db.Tx, ch scaling.Change) (app.Cluster, error) {
 			return c, nil
 		}
 		// What was measured and waited for follows from other rules; the latest operation doesn't.
-		k.State = scaling.State{Until: ch.Now, ChangedAt: k.State.ChangedAt, Operation: k.State.Operation, Awaited: k.State.Awaited, From: k.State.From, To: k.State.To}
+		k.State = scaling.State{ChangedAt: k.State.ChangedAt, Operation: k.State.Operation, Awaited: k.State.Awaited, From: k.State.From, To: k.State.To}
 		k.ChangedBy, k.ChangedAt = ch.Who.Name(), ch.Now
 		note = map[bool]string{true: " turned off scaling.", false: " changed the scaling rules."}[ch.Off]
 		note = ch.Who.Name() + note

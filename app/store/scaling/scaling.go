@@ -1,5 +1,3 @@
-// Package scaling keeps how clusters are scaled: rules, what was measured, and what was decided. It uses package cluster. Packages health, ledger and
-// operation call it when a cluster is created, measured, changed or deleted.
 package scaling
 
 import (
@@ -13,12 +11,6 @@ import (
 	"muster/app/store/db"
 	"muster/app/template"
 )
-
-// Store keeps the scaling of clusters.
-type Store struct{ *db.DB }
-
-// New returns the store of a database.
-func New(d *db.DB) *Store { return &Store{d} }
 
 // mostHistory is how many decisions are kept of a cluster.
 const mostHistory = 200
@@ -100,16 +92,16 @@ func Keep(t *db.Tx, at time.Time, c app.Cluster, p *template.ScalingPolicy) (*te
 	case c.Pool > 0, k == nil && p == nil:
 		return nil, nil
 	case k == nil:
-		k = &scaling.Kept{State: scaling.State{Until: at}}
+		k = &scaling.Kept{}
 	}
 	if before := k.Rules.Template; k.Version > 0 && db.JSON(before) == db.JSON(p) {
-		return k.Rules.Effective(), nil // whoever sees to it now goes on
+		return k.Rules.Effective(), nil // a server that is at it now isn't disturbed
 	}
 	k.Rules.Template = p
 	return k.Rules.Effective(), put(t, at, c, *k)
 }
 
-// put writes what is kept, and has it seen to at once. The version grows, so that whoever is at it now writes nothing.
+// put writes what is kept, and has it seen to at once. The version grows, so that a server that is at it now writes nothing.
 func put(t *db.Tx, at time.Time, c app.Cluster, k scaling.Kept) error {
 	p := k.Rules.Effective()
 	if p == nil && k.Rules.Template == nil && !k.Rules.Off {
@@ -124,7 +116,8 @@ func put(t *db.Tx, at time.Time, c app.Cluster, k scaling.Kept) error {
 	}
 	return t.Exec(`INSERT INTO cluster_scaling (cluster, tenant, rules, scripts, state, measured, changed_by, changed_at, due_at, claimed_until, version)
 		VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, 0, 1) ON CONFLICT (cluster) DO UPDATE SET rules = excluded.rules, scripts = excluded.scripts, state = excluded.state,
-		measured = '', changed_by = excluded.changed_by, changed_at = excluded.changed_at, due_at = excluded.due_at, claimed_until = 0, version = cluster_scaling.version + 1`,
+		measured = '', changed_by = excluded.changed_by, changed_at = excluded.changed_at, due_at = excluded.due_at, claimed_until = 0,
+		version = cluster_scaling.version + 1`,
 		c.ID, c.Tenant, db.JSON(k.Rules), scripts, db.JSON(k.State), k.ChangedBy, db.Micros(k.ChangedAt), due)
 }
 

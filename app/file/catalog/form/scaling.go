@@ -12,7 +12,7 @@ type scalingDoc struct {
 	Schedule     []scalingTimeDoc   `yaml:"schedule" doc:"Times that set the number of nodes, or the minimum."`
 	Metrics      []scalingMetricDoc `yaml:"metrics" doc:"Numbers that are measured. If they disagree, the largest size counts."`
 	Step         int                `yaml:"step" doc:"How many nodes a metric adds or removes at once. Default: 1."`
-	Every        duration           `yaml:"every" doc:"How often metrics are measured, 1s to 1h. With health checks, scripts run in their interval instead. Default: 1m."`
+	Every        duration           `yaml:"every" doc:"How often to measure, 1s to 1h. With health checks, scripts run in their interval. Default: 1m."`
 	CoolDownUp   *duration          `yaml:"cool_down_up" doc:"How long after a change of size a metric can add nodes, at most 7d. Default: 3m."`
 	CoolDownDown *duration          `yaml:"cool_down_down" doc:"How long after a change of size a metric can remove nodes, at most 7d. Default: 10m."`
 	Brake        int                `yaml:"brake" doc:"After how many failures in a row scaling pauses until someone resumes it. Default: 3."`
