@@ -50,7 +50,8 @@ func TestScalingIsShownAndSet(t *testing.T) {
 	p := &template.ScalingPolicy{Min: 1, Max: 5, Schedule: []template.ScalingTime{{At: "Mon-Fri 08:00", Min: 3}},
 		Metrics: []template.ScalingMetric{{Name: "queue", Script: "wc -l", Above: &above}}}
 	at := time.Date(2030, 1, 1, 8, 0, 0, 0, time.UTC)
-	k := &fakeScaling{view: scaling.View{Name: "lake", Nodes: 3, State: "paused", Source: "template", Rules: p, Template: p, Min: 1, Max: 5, Failures: 3, MaySet: true,
+	k := &fakeScaling{view: scaling.View{Name: "lake", Nodes: 3, State: "paused", Source: "template", Rules: p, Template: p,
+		Min: 1, Max: 5, Failures: 3, MaySet: true,
 		Points: []scaling.Point{{At: at, Nodes: 3, Values: map[string]scaling.Value{"queue": {Number: 4}}},
 			{At: at.Add(time.Minute), Nodes: 3, Values: map[string]scaling.Value{"queue": {Number: 12}}}},
 		History: []scaling.Entry{{At: at, Rule: "queue", Value: &value, From: 3, To: 4, Outcome: scaling.Failed, Note: "<b>No machines.", Operation: 7}}}}

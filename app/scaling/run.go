@@ -231,13 +231,13 @@ func (a *Service) resize(ctx context.Context, r *round, e Entry) (began bool) {
 			r.note(e)
 			return true
 		}
-	case x.Code == app.EConflict && x.Reason != "quota", x.Code == app.ETransient, x.Code == app.ETimeout, x.Code == app.ECancelled, x.Code == app.ERateLimit:
+	case x.Code == app.EConflict, x.Code == app.ETransient, x.Code == app.ETimeout, x.Code == app.ECancelled, x.Code == app.ERateLimit:
 		e.Outcome, e.Note = Busy, x.Advised()
 		r.note(e)
 	default:
 		e.Outcome, e.Note = Failed, x.Advised()
 		switch {
-		case x.Code == app.EQuota || strings.Contains(x.Reason, "quota"):
+		case x.Code == app.EQuota:
 			e.Outcome = Quota
 		case x.Code == app.EForbidden:
 			e.Outcome = Refused

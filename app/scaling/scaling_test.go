@@ -33,6 +33,13 @@ func TestDecisions(t *testing.T) {
 	metric := func(change func(*template.ScalingMetric)) *template.ScalingPolicy {
 		return policy(func(p *template.ScalingPolicy) { change(&p.Metrics[0]) })
 	}
+	target := metric(func(m *template.ScalingMetric) { m.Above, m.Below, m.Target = nil, nil, number(10) })
+	total := metric(func(m *template.ScalingMetric) { m.Aggregate, m.Above, m.Below, m.Target = "sum", nil, nil, number(10) })
+	slow := policy(func(p *template.ScalingPolicy) { p.CoolDownUp = "5m" })
+	two := policy(func(p *template.ScalingPolicy) {
+		p.Metrics = append(p.Metrics, template.ScalingMetric{Name: "busy", URL: "https://p.example.com", Query: "x", Above: number(50)})
+	})
+	old := []Point{{At: start.Add(-time.Hour), Nodes: 3, Values: map[string]Value{"queue": {Number: 11}}}}
 	wrong := points(3, 1)
 	wrong[0].Values["queue"] = Value{Wrong: "n1: failed"}
 	partly := points(3, 1)
@@ -56,9 +63,9 @@ func TestDecisions(t *testing.T) {
 		"a larger step":                   {policy(func(p *template.ScalingPolicy) { p.Step = 2 }), State{Points: points(3, 11)}, 3, 5, "", "queue"},
 		"a step beyond the maximum":       {policy(func(p *template.ScalingPolicy) { p.Step = 9 }), State{Points: points(3, 11)}, 3, 6, "", "queue"},
 		"measured with other nodes":       {policy(nil), State{Points: points(4, 11)}, 3, 3, "", "queue"},
-		"an old measurement":              {policy(nil), State{Points: []Point{{At: start.Add(-time.Hour), Nodes: 3, Values: map[string]Value{"queue": {Number: 11}}}}}, 3, 3, "", "queue"},
+		"an old measurement":              {policy(nil), State{Points: old}, 3, 3, "", "queue"},
 		"a measurement before the change": {policy(nil), State{Points: points(3, 11), ChangedAt: start.Add(time.Second)}, 3, 3, "", "queue"},
-		"too soon to grow":                {policy(func(p *template.ScalingPolicy) { p.CoolDownUp = "5m" }), State{Points: points(3, 11), ChangedAt: start.Add(-4 * time.Minute)}, 3, 3, CoolDown, "queue"},
+		"too soon to grow":                {slow, State{Points: points(3, 11), ChangedAt: start.Add(-4 * time.Minute)}, 3, 3, CoolDown, "queue"},
 		"late enough to grow":             {policy(nil), State{Points: points(3, 11), ChangedAt: start.Add(-4 * time.Minute)}, 3, 4, "", "queue"},
 		"too soon to shrink":              {policy(nil), State{Points: points(3, 1), ChangedAt: start.Add(-4 * time.Minute)}, 3, 3, CoolDown, "queue"},
 		"three in a row agree":            {metric(func(m *template.ScalingMetric) { m.Samples = 3 }), State{Points: points(3, 5, 11, 12, 13)}, 3, 4, "", "queue"},
@@ -66,10 +73,10 @@ func TestDecisions(t *testing.T) {
 		"two of three are measured":       {metric(func(m *template.ScalingMetric) { m.Samples = 3 }), State{Points: points(3, 11, 13)}, 3, 3, "", "queue"},
 		"not measured":                    {policy(nil), State{Points: wrong}, 3, 3, Unknown, "queue"},
 		"not all nodes answer":            {policy(nil), State{Points: partly}, 3, 3, "", "queue"},
-		"a target, by an average":         {metric(func(m *template.ScalingMetric) { m.Above, m.Below, m.Target = nil, nil, number(10) }), State{Points: points(3, 14)}, 3, 4, "", "queue"},
-		"a target, nearly met":            {metric(func(m *template.ScalingMetric) { m.Above, m.Below, m.Target = nil, nil, number(10) }), State{Points: points(3, 10.9)}, 3, 3, "", "queue"},
-		"a target, by a sum":              {metric(func(m *template.ScalingMetric) { m.Aggregate, m.Above, m.Below, m.Target = "sum", nil, nil, number(10) }), State{Points: points(3, 35)}, 3, 4, "", "queue"},
-		"a target that nothing reaches":   {metric(func(m *template.ScalingMetric) { m.Above, m.Below, m.Target = nil, nil, number(10) }), State{Points: points(3, 0)}, 3, 2, "", "queue"},
+		"a target, by an average":         {target, State{Points: points(3, 14)}, 3, 4, "", "queue"},
+		"a target, nearly met":            {target, State{Points: points(3, 10.9)}, 3, 3, "", "queue"},
+		"a target, by a sum":              {total, State{Points: points(3, 35)}, 3, 4, "", "queue"},
+		"a target that nothing reaches":   {target, State{Points: points(3, 0)}, 3, 2, "", "queue"},
 		"fewer nodes than the minimum":    {policy(nil), State{}, 1, 2, "", "min"},
 		"more nodes than the maximum":     {policy(nil), State{ChangedAt: start}, 9, 6, "", "max"},
 		"a minimum by the schedule":       {policy(nil), State{Min: 4}, 3, 4, "", "min"},
@@ -77,12 +84,8 @@ func TestDecisions(t *testing.T) {
 		"a number beyond the maximum":     {policy(nil), State{Wanted: 9, WantedAt: start}, 3, 6, "", "schedule"},
 		"paused":                          {policy(nil), State{Points: points(3, 11), PausedAt: start}, 3, 3, "", ""},
 		"after a failure":                 {policy(nil), State{Wanted: 5, WantedAt: start, Failures: 1, ChangedAt: start.Add(-time.Minute)}, 3, 3, CoolDown, ""},
-		"another metric isn't measured": {policy(func(p *template.ScalingPolicy) {
-			p.Metrics = append(p.Metrics, template.ScalingMetric{Name: "busy", URL: "https://p.example.com", Query: "x", Above: number(50)})
-		}), State{Points: points(3, 1)}, 3, 3, "", "busy"},
-		"the metric that wants more wins": {policy(func(p *template.ScalingPolicy) {
-			p.Metrics = append(p.Metrics, template.ScalingMetric{Name: "busy", URL: "https://p.example.com", Query: "x", Above: number(50)})
-		}), State{Points: other}, 3, 4, "", "busy"},
+		"another metric isn't measured":   {two, State{Points: points(3, 1)}, 3, 3, "", "busy"},
+		"the metric that wants more wins": {two, State{Points: other}, 3, 4, "", "busy"},
 	} {
 		d := c.s.Decide(c.p, c.nodes, start)
 		if d.To != c.to || d.Outcome != c.out || c.rule != d.Rule {
@@ -250,7 +253,8 @@ func TestNumbersOfNodes(t *testing.T) {
 	if _, wrong := ReadNumber(124, ""); !strings.Contains(wrong, "no answer within") {
 		t.Error(wrong)
 	}
-	p := &template.ScalingPolicy{Metrics: []template.ScalingMetric{{Name: "a", Script: "x"}, {Name: "b", Script: "x", Aggregate: "max"}, {Name: "c", Script: "x", Aggregate: "sum"}}}
+	p := &template.ScalingPolicy{Metrics: []template.ScalingMetric{{Name: "a", Script: "x"},
+		{Name: "b", Script: "x", Aggregate: "max"}, {Name: "c", Script: "x", Aggregate: "sum"}}}
 	var said []NodeNumber
 	for _, name := range []string{"a", "b", "c"} {
 		said = append(said, NodeNumber{Node: "n1", Name: name, Value: 2}, NodeNumber{Node: "n2", Name: name, Value: 4})

@@ -87,7 +87,8 @@ func (t *storeTest) scaling() {
 	t.Clock.Move(time.Minute)
 	t.say(12)
 	d = t.claimScaling()
-	if d.Cluster.ID != id || d.Measured == nil || d.Measured.Nodes != 3 || d.Measured.Values["queue"] != (scaling.Value{Number: 12}) || d.Latest.ID != 0 || d.Request != 0 {
+	if d.Cluster.ID != id || d.Measured == nil || d.Measured.Nodes != 3 || d.Measured.Values["queue"] != (scaling.Value{Number: 12}) ||
+		d.Latest.ID != 0 || d.Request != 0 {
 		t.Errorf("due: %+v", d)
 	}
 	// What is measured meanwhile has it due again.
