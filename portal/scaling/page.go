@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/scaling"
 	"muster/app/template"
 	"muster/portal/page"
@@ -93,15 +94,23 @@ func (s Show) action() string { return "/clusters/" + s.Cluster.ID + "/scaling" 
 
 func rowID(field string, i int) string { return field + "-" + strconv.Itoa(i+1) }
 
+// rowName is the heading of a row of the form.
+func rowName(kind, name string) string {
+	if name == "" {
+		return "New " + kind
+	}
+	return name
+}
+
 func timeWords(t template.ScalingTime) string {
 	zone := t.Zone
 	if zone == "" {
 		zone = "UTC"
 	}
 	if t.Min > 0 {
-		return fmt.Sprintf("%s (%s): at least %d nodes", t.At, zone, t.Min)
+		return fmt.Sprintf("%s (%s): at least %s", t.At, zone, humanize.Count(t.Min, "node"))
 	}
-	return fmt.Sprintf("%s (%s): %d nodes", t.At, zone, t.Nodes)
+	return fmt.Sprintf("%s (%s): %s", t.At, zone, humanize.Count(t.Nodes, "node"))
 }
 
 // valueWords is what was measured of a metric last.
