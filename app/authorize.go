@@ -97,6 +97,7 @@ var PermissionTable = map[string]permission{
 	"PreviewWake":          {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Schedule":             {ScopeRead, All, All, see, see, see, see, proofNever},
 	"ClusterIdle":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"ClusterScaling":       {ScopeRead, All, All, see, see, see, see, proofNever},
 	"IdleWarnings":         {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewClone":         {ScopeRead, All, All, use, use, use, use, proofNever},
 	"ExportCluster":        {ScopeRead, All, All, use, use, use, use, proofNever},
@@ -133,6 +134,8 @@ var PermissionTable = map[string]permission{
 	"CheckHealth":        {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"SetSchedule":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"KeepCluster":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"SetClusterScaling":  {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"ResumeScaling":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"SetClusterIdle":     {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"CloneCluster":       {ScopeCluster, All, All, use, use, No, use, proofNever},
 

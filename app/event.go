@@ -52,6 +52,8 @@ const (
 	EventHealth EventKind = "health"
 	// EventIdle says that a cluster is idle, in use again, or kept.
 	EventIdle EventKind = "idle"
+	// EventScaling says what scaling did, or what someone set of it.
+	EventScaling EventKind = "scaling"
 	// NoticeHealth says that a cluster is unhealthy, or well again, or is not repaired by itself.
 	NoticeHealth NoticeKind = "health"
 )

@@ -100,6 +100,9 @@ const HealthUser = "health"
 // IdleUser is in whose name Muster puts idle clusters to sleep, or deletes them.
 const IdleUser = "idle"
 
+// ScalingUser is in whose name Muster grows and shrinks clusters by their scaling rules.
+const ScalingUser = "scaling"
+
 // Who deletes without having been asked by a person.
 const (
 	Expirer = "lease"  // clusters whose lease has ended

@@ -13,6 +13,7 @@ import (
 	"muster/app/health"
 	"muster/app/idle"
 	"muster/app/observe"
+	"muster/app/scaling"
 	"muster/jobs/coordinator"
 	"muster/jobs/internal/loop"
 	"muster/jobs/redact"
@@ -103,7 +104,7 @@ func (w *Worker) round(keeper execution.CheckBatchSource, r *execution.CheckBatc
 
 // checkAll looks at the nodes of a check batch, a few at a time.
 func (w *Worker) checkAll(ctx context.Context, r *execution.CheckBatch, looks chan struct{}) execution.CheckBatchReport {
-	report := execution.CheckBatchReport{Cluster: r.Cluster, Round: r.Round, UseMeasured: r.Idle != nil}
+	report := execution.CheckBatchReport{Cluster: r.Cluster, Round: r.Round, UseMeasured: r.Idle != nil, NumbersMeasured: len(r.Numbers) > 0}
 	hide := redact.New(r.Secrets)
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -123,12 +124,14 @@ func (w *Worker) checkAll(ctx context.Context, r *execution.CheckBatch, looks ch
 			defer func() { <-looks }()
 			var f health.NodeFinding
 			var use idle.NodeFinding
+			var said []scaling.NodeNumber
 			var looked bool
-			if err := loop.Safely(func() error { f, use, looked = w.checkNodeHealth(ctx, r, n, hide); return nil }); err != nil {
+			if err := loop.Safely(func() error { f, use, said, looked = w.checkNodeHealth(ctx, r, n, hide); return nil }); err != nil {
 				w.Log.Error("could not check a node", "cluster", r.Cluster, "node", n.Node.Name, "error", err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
+			report.Numbers = append(report.Numbers, said...)
 			if looked && len(use.Reasons) > 0 {
 				report.InUse = append(report.InUse, use)
 			}
@@ -148,7 +151,7 @@ func (w *Worker) checkAll(ctx context.Context, r *execution.CheckBatch, looks ch
 
 // checkNodeHealth gets in and carries out the node's checks in one command. looked is false where the check batch's time was over.
 func (w *Worker) checkNodeHealth(ctx context.Context, r *execution.CheckBatch, n execution.CheckBatchNode,
-	hide *redact.Redactor) (f health.NodeFinding, use idle.NodeFinding, looked bool) {
+	hide *redact.Redactor) (f health.NodeFinding, use idle.NodeFinding, said []scaling.NodeNumber, looked bool) {
 	f = health.NodeFinding{Node: n.Node.Name, Wrong: map[string]string{}}
 	var checks []nodeCheck
 	for _, c := range n.Checks {
@@ -164,12 +167,15 @@ func (w *Worker) checkNodeHealth(ctx context.Context, r *execution.CheckBatch, n
 	if err == nil {
 		var found map[string]string
 		var probe *useProbe
-		if r.Idle != nil {
-			probe = &useProbe{conditions: *r.Idle, services: n.Node.Services}
+		if r.Idle != nil || len(r.Numbers) > 0 {
+			probe = &useProbe{conditions: r.Idle, services: n.Node.Services, node: n.Node.Name, numbers: numbersOf(r.Numbers, n.Node.Services)}
 		}
 		found, err = lookAlso(ctx, sh, family.NodeContext{Tenant: r.Tenant, Cluster: r.Cluster, Node: n.Node.Name, Hostname: n.Node.Hostname},
 			n.Node.Address(app.AddressBind), checks, probe)
 		if probe != nil && err == nil {
+			said = probe.said
+		}
+		if r.Idle != nil && err == nil {
 			use = idle.NodeFinding{Node: n.Node.Name, Reasons: probe.reading.Reasons(*r.Idle)}
 		}
 		release(app.CodeOf(err) != app.ETransient)
@@ -178,9 +184,9 @@ func (w *Worker) checkNodeHealth(ctx context.Context, r *execution.CheckBatch, n
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return f, use, false
+			return f, use, nil, false
 		}
-		return health.NodeFinding{Node: n.Node.Name, Unreachable: hide.Hide(app.AsError(err).ForPeople(), 0)}, use, true
+		return health.NodeFinding{Node: n.Node.Name, Unreachable: hide.Hide(app.AsError(err).ForPeople(), 0)}, use, nil, true
 	}
 	for s, wrong := range f.Wrong {
 		f.Wrong[s] = hide.Hide(wrong, 0)
@@ -188,5 +194,8 @@ func (w *Worker) checkNodeHealth(ctx context.Context, r *execution.CheckBatch, n
 	for i, reason := range use.Reasons {
 		use.Reasons[i] = hide.Hide(reason, 0)
 	}
-	return f, use, true
+	for i, n := range said {
+		said[i].Wrong = hide.Hide(n.Wrong, 0)
+	}
+	return f, use, said, true
 }

@@ -12,6 +12,7 @@ import (
 	"muster/app/family"
 	"muster/app/humanize"
 	"muster/app/idle"
+	"muster/app/scaling"
 	"muster/app/template"
 )
 
@@ -26,18 +27,26 @@ func look(ctx context.Context, sh family.Shell, n family.NodeContext, address st
 
 // useProbe is what a node is asked about its use beside its checks, and what it answers.
 type useProbe struct {
-	conditions template.IdleConditions
+	conditions *template.IdleConditions // nil: none
 	services   []string
 	reading    idle.Reading
+	node       string
+	numbers    []scaling.Number // scripts that print numbers
+	said       []scaling.NodeNumber
 }
 
 // lookAlso asks about the node's use in the same command; nil: it doesn't.
 func lookAlso(ctx context.Context, sh family.Shell, n family.NodeContext, address string, checks []nodeCheck, use *useProbe) (map[string]string, error) {
 	longest, before := time.Duration(0), ""
 	if use != nil {
-		before = idleScript(use.conditions, use.services)
-		if use.conditions.Script != "" {
-			longest = template.IdleScriptTime
+		if use.conditions != nil {
+			before = idleScript(*use.conditions, use.services)
+			if use.conditions.Script != "" {
+				longest = template.IdleScriptTime
+			}
+		}
+		if before += numberScript(use.numbers, use.services); len(use.numbers) > 0 {
+			longest = max(longest, template.ScalingScriptTime)
 		}
 	}
 	for _, c := range checks {
@@ -55,6 +64,14 @@ func lookAlso(ctx context.Context, sh family.Shell, n family.NodeContext, addres
 			mu.Lock()
 			use.reading.Line(about, rest)
 			mu.Unlock()
+			return
+		}
+		if about, is := strings.CutPrefix(rest, numberAnswer+" "); mine && is && use != nil && s == family.StreamOut {
+			if n, ok := readNumber(use.node, use.numbers, about); ok {
+				mu.Lock()
+				use.said = append(use.said, n)
+				mu.Unlock()
+			}
 			return
 		}
 		number, rest, _ := strings.Cut(rest, " ")

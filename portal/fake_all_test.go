@@ -64,6 +64,7 @@ type everything interface {
 	site.Windows
 	site.Leases
 	site.Idle
+	site.Scaling
 	site.Requests
 	site.Health
 	site.ManualSteps

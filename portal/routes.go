@@ -22,6 +22,7 @@ import (
 	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
+	"muster/portal/scaling"
 	"muster/portal/site"
 	"muster/portal/static"
 	"muster/portal/template"
@@ -57,6 +58,7 @@ func (p *Portal) pages() []site.Route {
 		pool.Routes(p.pool),
 		volume.Routes(p.volume),
 		window.Routes(p.window),
+		scaling.Routes(p.scaling),
 		quarantine.Routes(p.kept),
 	)
 }
@@ -90,6 +92,7 @@ func (p *Portal) operations() []site.Operation {
 		resource.Operations(p.resource),
 		chat.Operations(p.chat),
 		window.Operations(p.window),
+		scaling.Operations(p.scaling),
 	)
 }
 

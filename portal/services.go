@@ -19,6 +19,7 @@ import (
 	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
+	"muster/portal/scaling"
 	"muster/portal/site"
 	"muster/portal/template"
 	"muster/portal/volume"
@@ -50,11 +51,13 @@ type services struct {
 	operation *operation.Service
 	home      *home.Service
 	window    *window.Service
+	scaling   *scaling.Service
 }
 
 func newServices(s *site.Site) (n services) {
 	n.webhook = webhook.New(s)
 	n.window = window.New(s)
+	n.scaling = scaling.New(s)
 	n.audit = audit.New(s)
 	n.chat = chat.New(s)
 	n.health = health.New(s)

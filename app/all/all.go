@@ -27,6 +27,7 @@ import (
 	"muster/app/pool"
 	"muster/app/quarantine"
 	"muster/app/resource"
+	"muster/app/scaling"
 	"muster/app/secret"
 	"muster/app/settings"
 	"muster/app/sshaccess"
@@ -98,6 +99,7 @@ type Services struct {
 	Place     *place.Service
 	Label     *label.Service
 	Idle      *idle.Service
+	Scaling   *scaling.Service
 	Node      *node.Service
 	Window    *window.Service
 	Ownership *ownership.Service
@@ -164,6 +166,8 @@ func New(c Config) *Services {
 	addOperation(s, c, solving, workerKeys)
 	s.Idle = idle.New(idle.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Deletes: s.Cluster.Deletes,
 		Sleeping: s.Operation.Sleeping})
+	s.Scaling = scaling.New(scaling.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Updates: s.Operation.Updates, Prometheus: c.Prometheus,
+		Guard: c.HookGuard})
 	s.Place = place.New(place.Config{Store: c.Store, Requested: c.Store, Now: c.Now, Catalogs: s.Catalog,
 		Creates: s.Cluster.Creates, Preflight: s.Cluster.Preflight,
 		Clusters: s.Cluster.Finder, Views: s.Cluster.Views, Masks: s.Cluster.Masks, Requests: s.Operation.Requests, RollBacks: s.Operation.RollBacks})
@@ -180,7 +184,8 @@ func New(c Config) *Services {
 		Catalogs: s.Catalog, Secrets: s.Secret, Users: s.Identity.Users, Hooks: s.Webhook, Policies: s.Policy.Policies, Pools: s.Pool.Pools,
 		BuildHooks: s.Build.Hooks})
 	s.Upkeep = upkeep.New(upkeep.Config{
-		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle, Schedules: s.Operation.Schedules, PausedDeletes: s.Operation.PausedDeletes,
+		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle, Scaling: s.Scaling,
+		Schedules: s.Operation.Schedules, PausedDeletes: s.Operation.PausedDeletes,
 		Requests: s.Operation.Requests, Backfills: s.Operation.Backfills, Usages: s.Usage, Pools: s.Pool.Reconciler})
 	return s
 }
@@ -367,7 +372,8 @@ type Config struct {
 	// Builds understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
 	Builds     build.Systems
 	BuildRules build.RuleEngine
-	HookGuard  webhook.Guard // where hooks may lead; nil: anywhere over https
+	Prometheus scaling.Prometheus // answers queries of scaling rules; nil: none is asked
+	HookGuard  webhook.Guard      // where hooks may lead; nil: anywhere over https
 	// TenantFiles reads and writes what a tenant's settings are kept in; nil: they are neither exported nor imported.
 	TenantFiles settings.TenantFiles
 

@@ -33,9 +33,10 @@ type Definition struct {
 	Images   map[string]template.Image    `json:"images"`
 	// Stopped are the services that someone has stopped, by node; see IsStopped.
 	Stopped map[string][]string      `json:"stopped,omitempty"`
-	Hooks   []template.OperationHook `json:"hooks,omitempty"`  // the template's
-	Health  *template.HealthPolicy   `json:"health,omitempty"` // the template's; nil: no one looks
-	Idle    *template.IdlePolicy     `json:"idle,omitempty"`   // the template's; nil: as the tenant says
+	Hooks   []template.OperationHook `json:"hooks,omitempty"`   // the template's
+	Health  *template.HealthPolicy   `json:"health,omitempty"`  // the template's; nil: no one looks
+	Idle    *template.IdlePolicy     `json:"idle,omitempty"`    // the template's; nil: as the tenant says
+	Scaling *template.ScalingPolicy  `json:"scaling,omitempty"` // the template's; nil: no scaling
 	// PartialResults is what the template wants where not all machines come; nil: what was asked for fails.
 	PartialResults *template.PartialResults `json:"partial_results,omitempty"`
 	// KeepFailed is for how long failed machines are kept for inspection, unless an operation's request says otherwise; "": they are deleted.

@@ -157,6 +157,7 @@ func define(c *template.Catalog, t *template.Template, l applayout.Layout, confi
 		Hooks:          t.Hooks,
 		Health:         t.Health,
 		Idle:           t.Idle,
+		Scaling:        t.Scaling,
 		PartialResults: t.PartialResults,
 		KeepFailed:     t.KeepFailed.Kept(),
 		Firewall:       t.Firewall,

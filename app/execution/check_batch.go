@@ -12,6 +12,7 @@ import (
 	"muster/app/health"
 	"muster/app/humanize"
 	"muster/app/idle"
+	"muster/app/scaling"
 	"muster/app/template"
 )
 
@@ -26,6 +27,9 @@ type CheckBatchReport struct {
 	// don't do.
 	InUse       []idle.NodeFinding `json:"in_use,omitempty"`
 	UseMeasured bool               `json:"use_measured,omitempty"`
+	// Numbers are what scripts of scaling rules said, and NumbersMeasured says that they were asked.
+	Numbers         []scaling.NodeNumber `json:"numbers,omitempty"`
+	NumbersMeasured bool                 `json:"numbers_measured,omitempty"`
 }
 
 // What one report holds at most; what is more is cut.
@@ -33,6 +37,7 @@ const (
 	maxFindings     = 10_000
 	maxWrong        = 100 // services of a node
 	maxInUse        = 100 // nodes that are listed as in use
+	maxNumbers      = maxFindings * template.MostScalingMetrics
 	manyFindings    = 500
 	shortReasonText = 100
 )
@@ -44,9 +49,13 @@ func (r CheckBatchReport) bounded() CheckBatchReport {
 		most = shortReasonText
 	}
 	cut := func(s string) string { return humanize.CutText(strings.ToValidUTF8(s, ""), most) }
-	out := CheckBatchReport{Cluster: r.Cluster, Round: r.Round, Left: r.Left[:min(len(r.Left), maxFindings)], UseMeasured: r.UseMeasured}
+	out := CheckBatchReport{Cluster: r.Cluster, Round: r.Round, Left: r.Left[:min(len(r.Left), maxFindings)], UseMeasured: r.UseMeasured,
+		NumbersMeasured: r.NumbersMeasured}
 	for _, f := range r.InUse[:min(len(r.InUse), maxInUse)] { // no more are shown
 		out.InUse = append(out.InUse, f.Bounded())
+	}
+	for _, n := range r.Numbers[:min(len(r.Numbers), maxNumbers)] {
+		out.Numbers = append(out.Numbers, n.Bounded())
 	}
 	for _, f := range r.Findings[:min(len(r.Findings), maxFindings)] {
 		if f.Unreachable != "" {
@@ -75,6 +84,7 @@ type ClaimedCheckBatch struct {
 	Secrets    appcluster.Secrets
 	IdleOnly   bool                     // the template has no health checks
 	Idle       *template.IdleConditions // to be measured; nil: nothing
+	Numbers    []scaling.Number         // scripts that print numbers
 }
 
 // CheckBatchQuery claims a check batch.
@@ -129,6 +139,7 @@ type CheckBatch struct {
 	Nodes   []CheckBatchNode         `json:"nodes"`
 	Guarded bool                     `json:"guarded,omitempty"` // as Assignment.Guarded
 	Idle    *template.IdleConditions `json:"idle,omitempty"`    // to be measured on all nodes; nil: nothing
+	Numbers []scaling.Number         `json:"numbers,omitempty"` // scripts to run on the nodes
 	// Secrets are the values of the tenant's secrets that the cluster's configuration refers to: nothing that is reported may hold one.
 	Secrets []string `json:"secrets,omitempty"`
 }

@@ -119,7 +119,7 @@ func (a *Service) claimCheckBatch(ctx context.Context, w app.WorkerID, except []
 		return nil, err
 	}
 	r := &CheckBatch{Cluster: c.Cluster.ID, Tenant: c.Cluster.Tenant, Round: c.Round, Within: health.CheckBatchTime(len(c.Nodes)),
-		SSHKey: c.Secrets.PrivateKey, Idle: c.Idle}
+		SSHKey: c.Secrets.PrivateKey, Idle: c.Idle, Numbers: c.Numbers}
 	if r.Guarded, err = a.Catalogs.Guards(ctx, c.Cluster.Tenant, c.Cluster.Provider); err != nil {
 		return nil, err
 	}

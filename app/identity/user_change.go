@@ -96,7 +96,8 @@ type Others struct {
 // Names of users stand in addresses, logs and audits.
 var (
 	userName      = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
-	reservedUsers = []string{app.Expirer, app.Retrier, app.HealthUser, app.IdleUser, "all", "any", "me", "new", "nobody", "none", "self", "server", "system"}
+	reservedUsers = []string{app.Expirer, app.Retrier, app.HealthUser, app.IdleUser, app.ScalingUser,
+		"all", "any", "me", "new", "nobody", "none", "self", "server", "system"}
 )
 
 func checkUserName(name string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"muster/app"
@@ -314,7 +315,8 @@ func (a *Requests) checkStanding(ctx context.Context, tenant string, k cluster.R
 // checkRequester refuses to make something for an account that is gone or disabled by now. Who asked from another tenant has
 // none here, and Muster itself needs none.
 func (a *Requests) checkRequester(ctx context.Context, r cluster.Request) error {
-	if r.Requester != r.Owner || r.Via == app.ViaServer && (r.Owner == scheduler || r.Owner == app.HealthUser || r.Owner == app.IdleUser) {
+	own := []string{scheduler, app.HealthUser, app.IdleUser, app.ScalingUser}
+	if r.Requester != r.Owner || r.Via == app.ViaServer && slices.Contains(own, r.Owner) {
 		return nil
 	}
 	u, err := a.Store.User(ctx, r.Tenant, r.Owner)

@@ -25,6 +25,7 @@ import (
 	"muster/app/store/receipt"
 	"muster/app/store/request"
 	"muster/app/store/resource"
+	"muster/app/store/scaling"
 	"muster/app/store/secret"
 	"muster/app/store/session"
 	"muster/app/store/signin"
@@ -57,6 +58,7 @@ type (
 	clusterStore     = cluster.Store
 	receiptStore     = receipt.Store
 	idleStore        = idle.Store
+	scalingStore     = scaling.Store
 	leaseStore       = lease.Store
 	usageStore       = usage.Store
 	healthStore      = health.Store
@@ -93,6 +95,7 @@ type Store struct {
 	clusterStore
 	receiptStore
 	idleStore
+	scalingStore
 	leaseStore
 	usageStore
 	healthStore
@@ -135,7 +138,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		tokenStore:       *token.New(d),
 		sessionStore:     *session.New(d),
 		identityStore: *identity.New(d, identity.Parts{
-			Ends: []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, place.DropOf, resource.DropOf, catalog.DropOf, window.DropOf},
+			Ends: []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, place.DropOf, resource.DropOf, catalog.DropOf, window.DropOf, scaling.Forget},
 			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas},
 				{What: "maintenance", Copy: window.Copy}},
 		}),
@@ -147,6 +150,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		clusterStore:    *clusters,
 		receiptStore:    *receipt.New(d),
 		idleStore:       *idle.New(d),
+		scalingStore:    *scaling.New(d),
 		leaseStore:      *lease.New(d),
 		usageStore:      *usage.New(d),
 		healthStore:     *health.New(d, clusters),

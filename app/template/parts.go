@@ -83,6 +83,9 @@ func (t *Template) Parts() (list []Part) {
 	if t.Idle != nil {
 		addAll(t.Idle, "idle")
 	}
+	if t.Scaling != nil {
+		addAll(t.Scaling, "scaling")
+	}
 	if t.Batches != nil {
 		addAll(t.Batches, "batches")
 	}

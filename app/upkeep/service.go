@@ -9,6 +9,7 @@ import (
 	"muster/app/idle"
 	"muster/app/operation"
 	"muster/app/pool"
+	"muster/app/scaling"
 	"muster/app/usage"
 )
 
@@ -28,6 +29,7 @@ type Config struct {
 
 	Deletes       *cluster.Deletes
 	Idle          *idle.Service
+	Scaling       *scaling.Service
 	Schedules     *operation.Schedules
 	PausedDeletes *operation.PausedDeletes
 	Requests      *operation.Requests

@@ -197,6 +197,15 @@ const startHint = `Use weekdays and a time, such as "Sat 02:00", "Mon-Fri 22:00"
 
 func (w Window) length() (time.Duration, error) { return template.ParseLength(w.Length) }
 
+// Start reads weekdays and a time, such as "Mon-Fri 08:00", or five fields as in crontab, for others whose times come again and again.
+func Start(text, zone string, now time.Time) (schedule.Cron, error) {
+	w := Window{Start: text, Length: "10m", Zone: zone}
+	if err := w.check("", now); err != nil {
+		return schedule.Cron{}, err
+	}
+	return w.cron()
+}
+
 func isCron(start string) bool { return len(strings.Fields(start)) == 5 }
 
 // cron is the start as fields of crontab.

@@ -481,6 +481,7 @@ func allTries() map[string]func(ctx context.Context, a *appall.Services, s *scen
 	maps.Copy(all, acceptPartialTries)
 	maps.Copy(all, healthTries)
 	maps.Copy(all, idleTries)
+	maps.Copy(all, scalingTries)
 	maps.Copy(all, chatTries)
 	maps.Copy(all, poolTries)
 	maps.Copy(all, volumeTries)

@@ -113,6 +113,7 @@ var unrefused = map[string]string{
 	"/clusters/{id}/cancel":                               "a button, on operations that run",
 	"/clusters/{id}/backfill":                             "a button, on clusters that lack nodes",
 	"/clusters/{id}/idle":                                 "a button, on clusters with an idle policy",
+	"/clusters/{id}/scaling/resume":                       "a button, on clusters whose scaling is paused: TestScalingIsShownAndSet",
 	"/clusters/{id}/keep":                                 "a button, on clusters with an idle policy",
 	"/admin/idle":                                         "without a policy, which is how it is sent here, nothing else counts: TestIdlePolicyIsSetOnThePage",
 	"/requests/{request}/run-now":                         "on requests that wait for a maintenance window: Scripts/maintenance",

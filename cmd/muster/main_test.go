@@ -23,7 +23,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv("TZ") == "" {
 		_ = os.Setenv("TZ", "UTC") // times are in the zone of the host, which tests don't know
 	}
-	testscript.Main(apitest.Watch(m, portal.InspectAPI), map[string]func(){"muster": func() { apitest.Here(portal.InspectAPI); main() }, "buildsystem": buildSystem, "visitor": visitorMain})
+	testscript.Main(apitest.Watch(m, portal.InspectAPI), map[string]func(){"muster": func() { apitest.Here(portal.InspectAPI); main() },
+		"buildsystem": buildSystem, "visitor": visitorMain, "prometheus": prometheusMain})
 }
 
 // TestScripts are people's stories over the real binary. -update is not offered: the words are part of the story.

@@ -35,6 +35,7 @@ type Client struct {
 	Devices           *Devices
 	Groups            *Groups
 	Idle              *Idle
+	Scaling           *Scaling
 	Leases            *Leases
 	Maintenance       *Maintenance
 	Notices           *Notices
@@ -103,6 +104,7 @@ func New(s Settings) (*Client, error) {
 	c.Devices = (*Devices)(p)
 	c.Groups = (*Groups)(p)
 	c.Idle = (*Idle)(p)
+	c.Scaling = (*Scaling)(p)
 	c.Leases = (*Leases)(p)
 	c.Maintenance = (*Maintenance)(p)
 	c.Notices = (*Notices)(p)

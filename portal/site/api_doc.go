@@ -22,6 +22,7 @@ import (
 	"muster/app/layout"
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
+	"muster/app/scaling"
 	"muster/app/schedule"
 	"muster/app/settings"
 	"muster/app/sshaccess"
@@ -209,6 +210,40 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	},
 	reflect.TypeFor[schedule.ClusterSchedule](): {
 		"Next": `nullable:"false"`,
+	},
+	reflect.TypeFor[template.ScalingPolicy](): {
+		"Min":          `minimum:"1" maximum:"10000" doc:"Smallest number of nodes"`,
+		"Max":          `minimum:"1" maximum:"10000" doc:"Largest number of nodes"`,
+		"Schedule":     `maxItems:"50" doc:"Times that set the number of nodes, or the minimum"`,
+		"Metrics":      `maxItems:"10" doc:"Numbers that are measured; if they disagree, the largest size counts"`,
+		"Step":         `minimum:"0" maximum:"10000" doc:"How many nodes a metric adds or removes at once; default: 1"`,
+		"Every":        `maxLength:"20" doc:"How often metrics are measured, such as 1m, the default"`,
+		"CoolDownUp":   `maxLength:"20" doc:"How long after a change a metric can add nodes; default: 3m"`,
+		"CoolDownDown": `maxLength:"20" doc:"How long after a change a metric can remove nodes; default: 10m"`,
+		"Brake":        `minimum:"0" maximum:"100" doc:"After how many failures in a row scaling pauses; default: 3"`,
+		"DryRun":       `doc:"Only the history says what would happen"`,
+	},
+	reflect.TypeFor[template.ScalingTime](): {
+		"At":    `maxLength:"100" doc:"Weekdays and a time, such as Mon-Fri 08:00, or five crontab fields"`,
+		"Zone":  `maxLength:"64" doc:"IANA time zone, such as Europe/Berlin; default: UTC"`,
+		"Nodes": `minimum:"0" maximum:"10000" doc:"Number of nodes to have at that time"`,
+		"Min":   `minimum:"0" maximum:"10000" doc:"Minimum from that time on"`,
+	},
+	reflect.TypeFor[template.ScalingMetric](): {
+		"Name":      `maxLength:"40" doc:"Name; of a metric with a script, that of one of the template's metrics"`,
+		"Script":    `maxLength:"16384" doc:"The template's script, which a cluster's own rules can't change; omit it"`,
+		"Service":   `maxLength:"100" doc:"Only nodes with this service are measured"`,
+		"Aggregate": `maxLength:"20" doc:"average, max or sum of the nodes' numbers; default: average"`,
+		"URL":       `maxLength:"2000" doc:"Address of Prometheus, instead of a script"`,
+		"Query":     `maxLength:"4000" doc:"PromQL query with one number as its answer"`,
+		"Above":     `doc:"Add nodes above this number"`,
+		"Below":     `doc:"Remove nodes below this number"`,
+		"Target":    `doc:"Number that each node should have, instead of above and below"`,
+		"Samples":   `minimum:"0" maximum:"20" doc:"How many measurements in a row must agree; default: 1"`,
+	},
+	reflect.TypeFor[scaling.View](): {
+		"Points":  `nullable:"false" doc:"The latest measurements, oldest first"`,
+		"History": `nullable:"false" doc:"The latest decisions, newest first"`,
 	},
 	reflect.TypeFor[window.Window](): {
 		"Start":  `maxLength:"100" doc:"Weekdays and a time, such as Sat 02:00, Mon-Fri 22:00 or daily 03:00, or five crontab fields"`,

@@ -42,6 +42,7 @@ type UseCases struct {
 	Windows        Windows
 	Leases         Leases
 	Idle           Idle
+	Scaling        Scaling
 	Requests       Requests
 	Health         Health
 	ManualSteps    ManualSteps

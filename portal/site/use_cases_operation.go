@@ -9,6 +9,7 @@ import (
 	"muster/app/idle"
 	appoperation "muster/app/operation"
 	"muster/app/quarantine"
+	"muster/app/scaling"
 	"muster/app/schedule"
 	"muster/app/template"
 	"muster/app/window"
@@ -102,6 +103,15 @@ type Leases interface {
 	LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (appoperation.LeaseOutlook, error)
 	// LeaseLink checks the link of a warning; moved reports that the lease has changed since.
 	LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (o appoperation.LeaseOutlook, moved bool, err error)
+}
+
+// Scaling shows how clusters are scaled, and sets it.
+type Scaling interface {
+	ClusterScaling(ctx context.Context, a app.Actor, cluster string) (scaling.View, error)
+	// SetClusterScaling with neither rules nor off lets the cluster use its template's rules again.
+	SetClusterScaling(ctx context.Context, a app.Actor, cluster string, s scaling.Setting) (scaling.View, error)
+	// ResumeScaling is EConflict where scaling isn't paused.
+	ResumeScaling(ctx context.Context, a app.Actor, cluster string) (scaling.View, error)
 }
 
 // Idle shows how clusters are used, and keeps them.

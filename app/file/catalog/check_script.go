@@ -47,6 +47,11 @@ func scriptsOf(list []*form.Entry) (all []Script) {
 			if v.Idle != nil {
 				add(v.Idle.If.Script, "idle", "if", "script")
 			}
+			if v.Scaling != nil {
+				for i, m := range v.Scaling.Metrics {
+					add(m.Script, "scaling", "metrics", i, "script")
+				}
+			}
 		}
 	}
 	return all

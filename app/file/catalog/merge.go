@@ -274,6 +274,10 @@ func (m *merging) rest() {
 		m.out.Idle = t.Idle
 		m.took("idle", "idle")
 	}
+	if t.Scaling != nil {
+		m.out.Scaling = t.Scaling
+		m.took("scaling", "scaling")
+	}
 	if t.Firewall != nil {
 		m.out.Firewall = t.Firewall
 		m.took("firewall", "firewall")

@@ -4,30 +4,43 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/health"
+	appscaling "muster/app/scaling"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/idle"
+	"muster/app/store/scaling"
 	"muster/app/template"
 )
 
 // Keep begins to manage a cluster, continues by other policies, or stops where there are none.
-func Keep(t *db.Tx, at time.Time, c app.Cluster, p *template.HealthPolicy, use *template.IdlePolicy) error {
+func Keep(t *db.Tx, at time.Time, c app.Cluster, p *template.HealthPolicy, use *template.IdlePolicy, scale *template.ScalingPolicy) error {
 	use, err := idle.Keep(t, at, c, use)
 	if err != nil {
 		return err
 	}
+	if scale, err = scaling.Keep(t, at, c, scale); err != nil {
+		return err
+	}
 	idleOnly := 0
 	if p == nil {
-		if !use.Measures() {
+		var every []time.Duration
+		if use.Measures() {
+			every = append(every, use.Every())
+		}
+		if scale.Scripts() {
+			every = append(every, scale.EveryOr1m())
+		}
+		if len(every) == 0 {
 			return drop(t, c.ID)
 		}
-		p, idleOnly = &template.HealthPolicy{Interval: use.Every()}, 1
+		p, idleOnly = &template.HealthPolicy{Interval: slices.Min(every)}, 1
 	}
 	t.Topics[app.HealthTopic()] = true
 	return t.Exec(`INSERT INTO cluster_health (cluster, tenant, provider, policy, due_at, began_at, batch, holder, checked_at, state, since, unhealthy_nodes, repair_at, repair, failures, note, idle_only)
@@ -39,8 +52,9 @@ func Keep(t *db.Tx, at time.Time, c app.Cluster, p *template.HealthPolicy, use *
 // KeepOf manages a cluster as a definition says that was put back.
 func KeepOf(t *db.Tx, at time.Time, cluster string, definition []byte) error {
 	var d struct {
-		Health *template.HealthPolicy
-		Idle   *template.IdlePolicy
+		Health  *template.HealthPolicy
+		Idle    *template.IdlePolicy
+		Scaling *template.ScalingPolicy
 	}
 	if err := json.Unmarshal(definition, &d); err != nil {
 		return fmt.Errorf("store: definition of %s: %w", cluster, err)
@@ -49,7 +63,7 @@ func KeepOf(t *db.Tx, at time.Time, cluster string, definition []byte) error {
 	if err := clusterdb.ReadError(err, cluster); err != nil {
 		return err
 	}
-	return Keep(t, at, c, d.Health, d.Idle)
+	return Keep(t, at, c, d.Health, d.Idle, d.Scaling)
 }
 
 // CheckSoon has the next check batch of a cluster begin at once, unless one is in progress, or its health isn't checked.
@@ -75,6 +89,9 @@ func (s *Store) CheckHealth(ctx context.Context, r execution.CheckRequest) error
 // Drop forgets how a cluster is, and how it is used.
 func Drop(t *db.Tx, cluster string) error {
 	if err := idle.Drop(t, cluster); err != nil {
+		return err
+	}
+	if err := scaling.Drop(t, cluster); err != nil {
 		return err
 	}
 	return drop(t, cluster)
@@ -143,15 +160,22 @@ func (s *Store) ClaimCheckBatch(ctx context.Context, q execution.CheckBatchQuery
 		var others []late
 		err := t.Each(func(row db.Scanner) error {
 			var text []byte
-			var use string
+			var use, rules string
 			var round, lost int64
 			var idleOnly int
-			c, err := clusterdb.Scan(row, &text, &round, &lost, &idleOnly, &use)
+			c, err := clusterdb.Scan(row, &text, &round, &lost, &idleOnly, &use, &rules)
 			if err != nil || found != nil {
 				return err
 			}
 			if c.Status == app.ClusterActive || c.Status == app.ClusterFailed && lost > 0 {
 				found = &execution.ClaimedCheckBatch{Cluster: c, Round: round + 1, IdleOnly: idleOnly == 1}
+				if rules != "" && c.Status == app.ClusterActive {
+					var s appscaling.Rules
+					if err := json.Unmarshal([]byte(rules), &s); err != nil {
+						return fmt.Errorf("store: scaling of %s: %w", c.ID, err)
+					}
+					found.Numbers = appscaling.Numbers(s.Effective())
+				}
 				if use == "" || c.Status != app.ClusterActive {
 					return nil
 				}
@@ -167,8 +191,9 @@ func (s *Store) ClaimCheckBatch(ctx context.Context, q execution.CheckBatchQuery
 			l := late{cluster: c.ID}
 			others = append(others, l)
 			return json.Unmarshal(text, &others[len(others)-1].policy)
-		}, `SELECT `+clusterdb.Columns+`, r.policy, r.batch, c.lost_at, r.idle_only, coalesce(i.policy, '')
+		}, `SELECT `+clusterdb.Columns+`, r.policy, r.batch, c.lost_at, r.idle_only, coalesce(i.policy, ''), coalesce(x.rules, '')
 			FROM cluster_health r JOIN clusters c ON c.id = r.cluster LEFT JOIN cluster_idle i ON i.cluster = r.cluster AND i.disabled = 0
+			LEFT JOIN cluster_scaling x ON x.cluster = r.cluster AND x.scripts = 1
 			WHERE r.tenant = ? AND r.due_at <= ?`+except+` ORDER BY r.due_at LIMIT `+fmt.Sprint(putOff), args...)
 		if err != nil {
 			return err

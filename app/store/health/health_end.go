@@ -13,6 +13,7 @@ import (
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 	idledb "muster/app/store/idle"
+	scalingdb "muster/app/store/scaling"
 	"muster/app/template"
 )
 
@@ -76,6 +77,11 @@ func (s *Store) EndCheckBatch(ctx context.Context, o execution.CheckBatchOutcome
 		}
 		if again {
 			due = o.Now
+		}
+		if o.NumbersMeasured {
+			if err := scalingdb.Measured(t, o.Tenant, o.Cluster, o.Now, o.Numbers); err != nil {
+				return err
+			}
 		}
 		if err := t.Exec(`UPDATE cluster_health SET due_at = ?, holder = '', checked_at = ? WHERE cluster = ?`,
 			db.Micros(due), db.Micros(o.Now), o.Cluster); err != nil {

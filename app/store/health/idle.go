@@ -31,7 +31,8 @@ func (s *Store) SetDefaultIdlePolicy(ctx context.Context, who app.Actor, now tim
 			return err
 		}
 		if err := t.Exec(`DELETE FROM cluster_health WHERE tenant = ? AND idle_only = 1
-			AND NOT EXISTS (SELECT 1 FROM cluster_idle i WHERE i.cluster = cluster_health.cluster)`, who.Tenant); err != nil || !p.Measures() {
+			AND NOT EXISTS (SELECT 1 FROM cluster_idle i WHERE i.cluster = cluster_health.cluster)
+			AND NOT EXISTS (SELECT 1 FROM cluster_scaling x WHERE x.cluster = cluster_health.cluster AND x.scripts = 1)`, who.Tenant); err != nil || !p.Measures() {
 			return err
 		}
 		t.Topics[app.HealthTopic()] = true

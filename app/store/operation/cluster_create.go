@@ -110,7 +110,7 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 		Status: string(c.Status)}); err != nil {
 		return op, err
 	}
-	if err := health.Keep(t, c.CreatedAt, c, n.Definition.Health, n.Definition.Idle); err != nil {
+	if err := health.Keep(t, c.CreatedAt, c, n.Definition.Health, n.Definition.Idle, n.Definition.Scaling); err != nil {
 		return op, err
 	}
 	if err := resource.Use(t, c.Tenant, c.ID, n.Definition.Services, true); err != nil {

@@ -107,7 +107,7 @@ func change(t *db.Tx, op app.Operation, c appcluster.Change) (detail string, err
 	if err := changeNodes(t, op, cluster, c); err != nil {
 		return "", err
 	}
-	if err := health.Keep(t, op.CreatedAt, cluster, c.Definition.Health, c.Definition.Idle); err != nil {
+	if err := health.Keep(t, op.CreatedAt, cluster, c.Definition.Health, c.Definition.Idle, c.Definition.Scaling); err != nil {
 		return "", err
 	}
 	return db.JSON(map[string]any{"before": was.Audited(), "after": made.Audited(), "plan": op.PlanHash}), nil

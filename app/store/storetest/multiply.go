@@ -45,6 +45,8 @@ var followers = []struct {
 	{"cluster_schedules", 0, nil},
 	{"cluster_idle", 0, nil},
 	{"idle_savings", 0, nil},
+	{"cluster_scaling", 0, nil},
+	{"scaling_history", 0, nil},
 	{"backfills", 0, nil},
 	{"node_reports", 0, nil},
 	{"webhook_deliveries", 100, map[string]string{"id": shifted("id"), "notice": shifted("notice")}},

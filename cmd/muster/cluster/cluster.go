@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func Command(c *cli.Context) *cobra.Command {
+// Command is the area of clusters, with more commands of other packages in it.
+func Command(c *cli.Context, more ...*cobra.Command) *cobra.Command {
 	cmd := cli.Family("cluster", "Create, change, watch and delete clusters",
 		clusterCreateCommand(c),
 		clusterListCommand(c),
@@ -58,7 +59,8 @@ func Command(c *cli.Context) *cobra.Command {
 		clusterCertificateCommand(c),
 	)
 	cmd.AddCommand(updateCommands(c)...)
-	completeNames(c, cmd)
+	cmd.AddCommand(more...)
+	CompleteNames(c, cmd)
 	cmd.Aliases = []string{"clusters"}
 	c.ServerFlags(cmd.PersistentFlags())
 	return cmd

@@ -17,9 +17,9 @@ import (
 // completionTime is how long shell completion waits for names.
 const completionTime = 3 * time.Second
 
-// completeNames completes cluster names in all commands that take one first, and then, if the command takes them, the names of
+// CompleteNames completes cluster names in all commands that take one first, and then, if the command takes them, the names of
 // its services or nodes.
-func completeNames(c *cli.Context, family *cobra.Command) {
+func CompleteNames(c *cli.Context, family *cobra.Command) {
 	for _, cmd := range family.Commands() {
 		if strings.Contains(cmd.Use, "ID|NAME") && cmd.ValidArgsFunction == nil {
 			cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -35,6 +35,7 @@ import (
 	"muster/cmd/muster/wiring"
 	"muster/cmd/muster/wiring/faces"
 	"muster/jobs/budget"
+	"muster/jobs/prometheus"
 	"muster/jobs/queue"
 	"muster/jobs/reconcile"
 	"muster/jobs/upkeep"
@@ -169,6 +170,7 @@ func (s *Server) open(ctx context.Context) error {
 	s.Services = wiring.UseCases(all.Config{Store: s.Store, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, Currency: c.Currency,
 		SharesHost: s.sharesHost, Now: wallClock,
 		Budgets: calls, Calls: calls, Facts: s.facts, Provisioned: true, HookGuard: s.guard(),
+		Prometheus:   prometheus.New(prometheus.Config{Guard: s.guard(), Proxy: s.Hooks.Proxy, Version: cli.VersionName()}),
 		RequestHooks: s.asker(),
 		Accounts:     AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere},
 		LeaseGrace:   c.Upkeep.LeaseGrace, Blobs: blobs, ResourceLimits: c.Resources.limits(), Meter: s.metrics, Expose: s.metrics.Expose})

@@ -14,5 +14,6 @@ var Cases = kit.Cases(newTest, []struct {
 	{"rounds of health checks are due in time, and held by one worker", (*storeTest).healthRounds},
 	{"idle clusters are warned of and acted on once, unless they are used", (*storeTest).idleClusters},
 	{"clusters follow the tenant's idle policy, and what sleep saves is counted", (*storeTest).idleDefault},
+	{"clusters are scaled by one server at a time, by what nodes say and by whose rules count", (*storeTest).scaling},
 	{"what rounds find is kept, and reported when it changes", (*storeTest).healthFound},
 })

@@ -21,10 +21,13 @@ func (t *storeTest) looked(name string, p *template.HealthPolicy) (id string) {
 }
 
 // lookedFor is looked with an idle policy.
-func (t *storeTest) lookedFor(name string, p *template.HealthPolicy, idle *template.IdlePolicy) (id string) {
+func (t *storeTest) lookedFor(name string, p *template.HealthPolicy, idle *template.IdlePolicy, scale ...*template.ScalingPolicy) (id string) {
 	t.Helper()
 	n := apptest.NewCluster(kit.Tenant, name, 3, t.Clock.Now(), apptest.Chain(3))
 	n.Definition.Health, n.Definition.Idle = p, idle
+	for _, s := range scale {
+		n.Definition.Scaling = s
+	}
 	op, err := t.Store.CreateCluster(t.Ctx, n)
 	t.Must(err)
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {

@@ -82,6 +82,7 @@ func Portal(u *all.Services) site.UseCases {
 		Windows:        u.Window,
 		Leases:         u.Operation.Leases,
 		Idle:           u.Idle,
+		Scaling:        u.Scaling,
 		Requests:       u.Operation.Requests,
 		Health:         healths{u.Execution.Health, u.Execution.Facts},
 		ManualSteps:    u.Execution.ManualSteps,

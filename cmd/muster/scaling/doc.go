@@ -1,0 +1,2 @@
+// Package scaling holds the commands that show and set how clusters are scaled.
+package scaling
