@@ -61,6 +61,7 @@ type everything interface {
 	site.Sleeping
 	site.Schedules
 	site.Windows
+	site.ProviderValues
 	site.Leases
 	site.Idle
 	site.Requests

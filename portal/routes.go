@@ -19,6 +19,7 @@ import (
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
+	"muster/portal/providervalue"
 	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
@@ -55,6 +56,7 @@ func (p *Portal) pages() []site.Route {
 		fleet.Routes(p.fleet),
 		pool.Routes(p.pool),
 		window.Routes(p.window),
+		providervalue.Routes(p.value),
 		quarantine.Routes(p.kept),
 	)
 }
@@ -87,6 +89,7 @@ func (p *Portal) operations() []site.Operation {
 		resource.Operations(p.resource),
 		chat.Operations(p.chat),
 		window.Operations(p.window),
+		providervalue.Operations(p.value),
 	)
 }
 

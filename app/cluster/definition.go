@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/plan"
 	"muster/app/policy"
+	"muster/app/providervalue"
 	"muster/app/secret"
 	"muster/app/template"
 )
@@ -61,6 +62,8 @@ type NewCluster struct {
 	TenantCatalog int64
 	Build         *app.BuildClaim // that it is for, nil for none
 	Places        *PlaceAttempt   // nil: it may be in one place only
+	// ProviderValues are what its users have set for the provider.
+	ProviderValues providervalue.Kept
 }
 
 // NewOperation is an operation about to be accepted. When another one of the same cluster has not ended, it waits;

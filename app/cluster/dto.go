@@ -12,6 +12,7 @@ import (
 	"muster/app/layout"
 	"muster/app/plan"
 	"muster/app/policy"
+	"muster/app/providervalue"
 	"muster/app/template"
 	"muster/app/window"
 )
@@ -79,6 +80,8 @@ type CreateRequest struct {
 	Group       string            `json:"group,omitempty"`
 	Description string            `json:"description,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"` // those that it lacks are the template's defaults
+	// ProviderValues are settings of the provider, such as credentials of one's own. They are never shown again.
+	ProviderValues providervalue.Values `json:"provider_values,omitempty"`
 	// Build is the build that it is for; nil for none.
 	Build *app.BuildClaim `json:"-"`
 }

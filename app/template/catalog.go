@@ -105,6 +105,10 @@ type ProviderSpec struct {
 	// installation's currency; 0 where that is the same.
 	Currency     string  `json:"currency,omitempty"`
 	ExchangeRate float64 `json:"exchange_rate,omitempty"`
+	// Fields are the settings that users may set for a cluster of theirs.
+	Fields []ProviderField `json:"fields,omitempty"`
+	// Own says what a cluster's users have set; nil of the provider itself.
+	Own *ProviderOwn `json:"own,omitempty"`
 }
 
 // HardwareType is a size of machine, with what each provider (by name of the ProviderSpec) calls it.

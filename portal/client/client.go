@@ -42,6 +42,7 @@ type Client struct {
 	Operations        *Operations
 	Orphans           *Orphans
 	Policies          *Policies
+	ProviderValues    *ProviderValues
 	Pools             *Pools
 	ProvisionerTokens *ProvisionerTokens
 	Provisioners      *Provisioners
@@ -109,6 +110,7 @@ func New(s Settings) (*Client, error) {
 	c.Operations = (*Operations)(p)
 	c.Orphans = (*Orphans)(p)
 	c.Policies = (*Policies)(p)
+	c.ProviderValues = (*ProviderValues)(p)
 	c.Pools = (*Pools)(p)
 	c.ProvisionerTokens = (*ProvisionerTokens)(p)
 	c.Provisioners = (*Provisioners)(p)

@@ -50,6 +50,7 @@ func Command(c *cli.Context) *cobra.Command {
 		clusterWakeCommand(c),
 		clusterScheduleCommand(c),
 		clusterMaintenanceCommand(c),
+		clusterProviderValuesCommand(c),
 		clusterExportCommand(c),
 		clusterCloneCommand(c),
 		clusterDiffCommand(c),
