@@ -42,7 +42,8 @@ func checkUserFields(spec template.ProviderSpec, m registration) error {
 			return refuse("setting %s is named twice", u.Name)
 		case u.Override && !f.MaySet(false, true):
 			e := app.Errorf(app.EForbidden, "users can't set %s, which only the installation can set", u.Name)
-			e.Field, e.Reason, e.Hint = at, "installation_only", "Remove override: true. The setting says where credentials are sent, or names something on Muster's own hosts."
+			e.Field, e.Reason = at, "installation_only"
+			e.Hint = "Remove override: true. The setting says where credentials are sent, or names something on Muster's own hosts."
 			return e
 		case u.Override && m.Descriptor.Host:
 			return refuse("users can't set anything of accounts of type %s: their machines are on Muster's own hosts", spec.Type)

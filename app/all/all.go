@@ -281,7 +281,8 @@ func addExecution(s *Services, c Config) {
 		Budgets: c.Budgets, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
 		Preflight: s.Cluster.Preflight, Operations: s.Operation.Finder, PausedDeletes: s.Operation.PausedDeletes})
 	s.Execution.Coordinator = execution.New(execution.Config{Steps: c.Store, Rounds: c.Store, Inputs: c.Store, Now: c.Now, Meter: c.Meter,
-		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, Values: s.Values, DryRuns: c.DryRuns, Facts: s.Execution.Facts, ManualSteps: s.Execution.ManualSteps,
+		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, Values: s.Values,
+		DryRuns: c.DryRuns, Facts: s.Execution.Facts, ManualSteps: s.Execution.ManualSteps,
 		Keeping: s.Quarantine.Drafts})
 }
 
@@ -346,16 +347,17 @@ type Config struct {
 	SharesHost func(ctx context.Context, spec template.ProviderSpec) string
 
 	// What providers and automators can do.
-	Accounts cluster.Accounts // asks accounts what they would do; nil: they cannot be asked
-	// CheckProvider holds an account to what its type wants; nil: only what is declared is checked. ListAccount lists the machines of an account that carry
-	// tags; nil: credentials that users replace aren't tried.
+	Accounts    cluster.Accounts                          // asks accounts what they would do; nil: they cannot be asked
+	Sleeps      func(kind string) bool                    // machines of a type of provider can be stopped and kept; nil: not known, the steps will tell
+	Firewalls   func(kind string) bool                    // a type of provider makes firewalls for clusters; nil: not known, and no one is warned
+	DryRuns     func(automator string) bool               // an automator can say what it would change; nil: none can
+	CheckScript func(script string) *template.ScriptFault // what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run
+	LeaseGrace  time.Duration                             // for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace
+
+	// CheckProvider holds an account to what its type wants; nil: only what is declared is checked. ListAccount lists the machines of an account
+	// that carry tags; nil: credentials that users replace aren't tried.
 	CheckProvider func(spec template.ProviderSpec) error
 	ListAccount   func(ctx context.Context, spec template.ProviderSpec, tags map[string]string) ([]family.Machine, error)
-	Sleeps        func(kind string) bool                    // machines of a type of provider can be stopped and kept; nil: not known, the steps will tell
-	Firewalls     func(kind string) bool                    // a type of provider makes firewalls for clusters; nil: not known, and no one is warned
-	DryRuns       func(automator string) bool               // an automator can say what it would change; nil: none can
-	CheckScript   func(script string) *template.ScriptFault // what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run
-	LeaseGrace    time.Duration                             // for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace
 
 	// How steps are carried out, and what people are notified of why one waits; nil: not known, or for Workers what the provisioners say.
 	Provisioned bool // by provisioners, which register; what none of them can take is refused

@@ -294,19 +294,6 @@ func (a *Service) TenantProviders(ctx context.Context) ([]*apptemplate.ProviderS
 	return list, nil
 }
 
-// ProviderType describes a type of provider; false where it isn't known.
-func (a *Service) ProviderType(kind string) (family.Descriptor, bool) {
-	if a.Reader == nil {
-		return family.Descriptor{}, false
-	}
-	list := a.Reader.Families().Providers
-	i := slices.IndexFunc(list, func(d family.Descriptor) bool { return d.Name == kind })
-	if i < 0 {
-		return family.Descriptor{}, false
-	}
-	return list[i], true
-}
-
 // OnHost reports whether machines of a type of provider are on Muster's own hosts.
 func (a *Service) OnHost(kind string) bool {
 	if a.Reader == nil {

@@ -127,7 +127,8 @@ func (a *Creates) runPreflight(ctx context.Context, tenant string, d Draft, valu
 }
 
 // AskAccount asks what a provider of a tenant's catalog would refuse; nil where it cannot be asked at all.
-func (a *Preflight) AskAccount(ctx context.Context, tenant, provider string, own providervalue.Own, needs family.AccountNeeds) (*AccountAnswer, []family.Finding, error) {
+func (a *Preflight) AskAccount(ctx context.Context, tenant, provider string, own providervalue.Own, needs family.AccountNeeds) (
+	*AccountAnswer, []family.Finding, error) {
 	if a.Accounts == nil {
 		return nil, nil, nil
 	}

@@ -227,7 +227,8 @@ func (s *Service) askAccounts(ctx context.Context, tenant string, list []evaluat
 		}
 		all.Go(func() {
 			l := e.weighed.Preview.Layout
-			answer, found, err := s.Preflight.AskAccount(ctx, tenant, l.Provider, providervalue.Own{Values: e.weighed.Request.ProviderValues}, e.weighed.Draft.Needs(l))
+			own := providervalue.Own{Values: e.weighed.Request.ProviderValues}
+			answer, found, err := s.Preflight.AskAccount(ctx, tenant, l.Provider, own, e.weighed.Draft.Needs(l))
 			e.candidate.Account = accountText(answer, found, err)
 		})
 	}

@@ -100,11 +100,19 @@ func (a *Service) FieldsIn(c *template.Catalog, provider string) []Field {
 	if a == nil || spec == nil || len(spec.Fields) == 0 {
 		return nil
 	}
-	d, known := a.Catalogs.ProviderType(spec.Type)
+	d, known := a.providerType(spec.Type)
 	if !known {
 		return nil
 	}
 	return FieldsOf(spec, d)
+}
+
+// providerType describes a type of provider; false where it isn't known.
+func (a *Service) providerType(kind string) (family.Descriptor, bool) {
+	if a.Catalogs.Reader == nil {
+		return family.Descriptor{}, false
+	}
+	return a.Catalogs.Reader.Families().Provider(kind)
 }
 
 // Check holds the values of a request to what its provider lets users set, and to what the provider's type wants of its settings. Those of a preview may lack
@@ -166,7 +174,7 @@ func (a *Service) Missing(ctx context.Context, tenant, provider string, values V
 }
 
 func (a *Service) overlay(spec template.ProviderSpec, tenant, cluster string, values Values) template.ProviderSpec {
-	d, known := a.Catalogs.ProviderType(spec.Type)
+	d, known := a.providerType(spec.Type)
 	if !known {
 		return broken(spec, tenant, cluster, "The provider's type isn't known here.")
 	}
@@ -228,7 +236,7 @@ func (a *Service) With(ctx context.Context, tenant string, spec template.Provide
 
 // hidden are the values that no log may show.
 func (a *Service) hidden(spec template.ProviderSpec, values Values) (list []string) {
-	d, _ := a.Catalogs.ProviderType(spec.Type)
+	d, _ := a.providerType(spec.Type)
 	fields := FieldsOf(&spec, d)
 	for name, v := range values {
 		if sensitive(fields, d, name) {
@@ -424,11 +432,13 @@ func (a *Service) checkChange(ctx context.Context, c app.Cluster, k Kept, next, 
 	own := after.Own != nil && after.Own.Cluster != ""
 	if own != k.Account {
 		if own {
-			return &app.Error{Code: app.EConflict, Reason: "other_account", Message: "This cluster's machines are in the provider's account, so it can't get an account of its own.",
-				Hint: "Create a new cluster with your credentials."}
+			return &app.Error{Code: app.EConflict, Reason: "other_account",
+				Message: "This cluster's machines are in the provider's account, so it can't get an account of its own.",
+				Hint:    "Create a new cluster with your credentials."}
 		}
-		return &app.Error{Code: app.EConflict, Reason: "other_account", Message: "This cluster's machines are in an account of its own, so its values can't be removed.",
-			Hint: "Replace them instead."}
+		return &app.Error{Code: app.EConflict, Reason: "other_account",
+			Message: "This cluster's machines are in an account of its own, so its values can't be removed.",
+			Hint:    "Replace them instead."}
 	}
 	if len(next) == 0 {
 		return nil
@@ -462,8 +472,9 @@ func (a *Service) sameAccount(ctx context.Context, c app.Cluster, after template
 	machines, err := a.List(ctx, after, map[string]string{family.TagInstallation: installation})
 	if err != nil {
 		e := app.AsError(err)
-		return &app.Error{Code: app.EConflict, Reason: "account_unreachable", Field: "provider_values", Message: "The account couldn't be opened with the new values: " + e.ForPeople(),
-			Hint: first(e.Hint, "Check the values and try again. The current ones stay.")}
+		return &app.Error{Code: app.EConflict, Reason: "account_unreachable", Field: "provider_values",
+			Message: "The account couldn't be opened with the new values: " + e.ForPeople(),
+			Hint:    first(e.Hint, "Check the values and try again. The current ones stay.")}
 	}
 	for _, n := range nodes {
 		if n.MachineID == "" || n.Status == app.NodeDeleted || n.Lost() {

@@ -73,7 +73,8 @@ func FieldsOf(spec *template.ProviderSpec, d family.Descriptor) (fields []Field)
 			continue // the catalog's check says so
 		}
 		of := d.Fields[i]
-		f := Field{Name: u.Name, Label: first(u.Label, of.Label, u.Name), Help: first(u.Help, of.Help), Type: family.FieldType(first(u.Type, string(of.Kind()))),
+		f := Field{Name: u.Name, Label: first(u.Label, of.Label, u.Name), Help: first(u.Help, of.Help),
+			Type:     family.FieldType(first(u.Type, string(of.Kind()))),
 			Required: u.Required, Sensitive: u.Sensitive || of.Secret, Options: u.Options, pattern: u.Pattern, min: u.Min, max: u.Max, of: of}
 		if f.Options == nil {
 			f.Options = of.Options
@@ -118,8 +119,9 @@ func (v Values) Clean() Values {
 // they are sensitive.
 func Check(provider string, fields []Field, values Values) error {
 	if len(fields) == 0 && len(values) > 0 {
-		return &app.Error{Code: app.EInvalid, Field: "provider_values." + values.Names()[0], Message: fmt.Sprintf("Provider %s has no settings that you can set.", provider),
-			Hint: "Omit provider values, or ask an admin to allow them in the catalog."}
+		return &app.Error{Code: app.EInvalid, Field: "provider_values." + values.Names()[0],
+			Message: fmt.Sprintf("Provider %s has no settings that you can set.", provider),
+			Hint:    "Omit provider values, or ask an admin to allow them in the catalog."}
 	}
 	size := 0
 	for _, name := range values.Names() {
@@ -139,7 +141,8 @@ func Check(provider string, fields []Field, values Values) error {
 		}
 	}
 	if size > mostBytesInAll {
-		return &app.Error{Code: app.ETooLarge, Field: "provider_values", Message: fmt.Sprintf("Provider values can have at most %d KiB in all.", mostBytesInAll>>10)}
+		return &app.Error{Code: app.ETooLarge, Field: "provider_values",
+			Message: fmt.Sprintf("Provider values can have at most %d KiB in all.", mostBytesInAll>>10)}
 	}
 	for _, f := range fields {
 		if f.Required && values[f.Name] == "" {

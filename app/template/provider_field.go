@@ -2,7 +2,8 @@ package template
 
 import "slices"
 
-// ProviderField is a setting of a provider that users see when they create a cluster, and, with Override, set for it. What is empty is as the provider's type says.
+// ProviderField is a setting of a provider that users see when they create a cluster, and, with Override, set for it. What is empty is as the
+// provider's type says.
 type ProviderField struct {
 	Name      string   `json:"name"`
 	Label     string   `json:"label,omitempty"`

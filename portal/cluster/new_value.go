@@ -19,8 +19,9 @@ type providerFields struct {
 	Inputs          []valuepage.Input
 }
 
-// providerValues sets the fields of all providers of which users can set something, and reads those of the chosen one. Typed is nil where nothing was submitted:
-// a link never has values. A preview has none that depend on a secret: what is half typed would be tried in the account.
+// providerValues sets the fields of all providers of which users can set something, and reads those of the chosen one. Typed is nil where
+// nothing was submitted: a link never has values. A preview has none that depend on a secret: what is half typed would be tried in the
+// account.
 func (n *Form) providerValues(values site.ProviderValues, typed url.Values, preview bool) {
 	v := &n.View
 	if v.Template == nil {

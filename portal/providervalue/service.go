@@ -22,6 +22,7 @@ func Routes(p *Service) []site.Route {
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
 		site.Get("/clusters/{id}/provider-values", p.apiShow, site.About("Show a cluster's own settings of its provider, without sensitive values")),
-		site.Put("/clusters/{id}/provider-values", p.apiSet, site.About("Replace some of a cluster's own settings of its provider, such as expired credentials")),
+		site.Put("/clusters/{id}/provider-values", p.apiSet,
+			site.About("Replace some of a cluster's own settings of its provider, such as expired credentials")),
 	}
 }

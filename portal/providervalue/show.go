@@ -3,6 +3,7 @@ package providervalue
 import (
 	"net/http"
 	"net/url"
+	"slices"
 
 	"muster/app"
 	"muster/app/providervalue"
@@ -67,10 +68,11 @@ func (p *Service) set(w http.ResponseWriter, r *http.Request, a app.Actor) error
 		change[x.Name] = text
 	}
 	if len(change) == 0 {
-		return p.render(w, r, a, http.StatusUnprocessableEntity, r.PostForm, page.Complaint{Message: "Nothing was changed.", Hint: "Enter the values to replace."})
+		return p.render(w, r, a, http.StatusUnprocessableEntity, r.PostForm,
+			page.Complaint{Message: "Nothing was changed.", Hint: "Enter the values to replace."})
 	}
 	_, err = p.Values.SetClusterProviderValues(r.Context(), a, id, change)
-	if e := app.AsError(err); err != nil && (e.Code == app.EInvalid || e.Code == app.ETooLarge || e.Code == app.EConflict || e.Reason == "own_credentials" || e.Reason == "installation_only") {
+	if e := app.AsError(err); err != nil && (slices.Contains([]app.Code{app.EInvalid, app.ETooLarge, app.EConflict}, e.Code) || e.Reason == "own_credentials") {
 		return p.render(w, r, a, site.StatusOf(err), r.PostForm, page.Complaint{Message: e.Message, Hint: e.Hint})
 	}
 	if err != nil {

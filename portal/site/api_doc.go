@@ -199,7 +199,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Visibility": `enum:"private,tenant" doc:"private: visible to its owner, people it's shared with, and admins; tenant: visible to everyone in the tenant; default: the tenant's default visibility"`,
 		"Group":      `maxLength:"200" doc:"One of your groups, whose members become co-owners"`,
 
-		"ProviderValues": `doc:"Settings of the provider for this cluster, by name, such as credentials of your own; see the provider's fields in the catalog. Sensitive values are never shown again"`,
+		"ProviderValues": `doc:"Settings of the provider for this cluster, such as credentials of your own. Sensitive values are never shown again"`,
 
 		"Description": `maxLength:"500" doc:"Description for people"`,
 		"Labels":      `doc:"Labels by key, such as cost-centre; machines carry them as tags. Labels that you leave out have the template's defaults"`,

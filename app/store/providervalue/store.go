@@ -94,7 +94,7 @@ func Put(t *db.Tx, k providervalue.Kept) error {
 		k.Cluster, k.Tenant, k.Provider, t.Keys.Seal([]byte(db.JSON(k.Values)), place(k.Cluster)), db.Flag(k.Account), db.Micros(k.ChangedAt), k.ChangedBy)
 }
 
-// Copy gives a cluster the values of another one, whose machine it takes over.
+// Copy sets for a cluster the values of another one, whose machine it takes over.
 func Copy(t *db.Tx, from, to string) error {
 	k, err := scan(t.Row(`SELECT `+columns+` FROM provider_values WHERE cluster = ?`, from), t.Keys)
 	if db.IsNoRows(err) {

@@ -71,7 +71,8 @@ func (p *ProviderSet) Provider(ctx context.Context, spec template.ProviderSpec) 
 		now := time.Now()
 		room := p.forgetIdle(now)
 		if p.opened[key] == nil && !room && own.Cluster == providervalue.NewCluster {
-			return nil, &app.Error{Code: app.ERateLimit, Message: "Too many accounts are being tried at the moment.", Hint: "Try again in a few minutes.", RetryAfter: time.Minute}
+			return nil, &app.Error{Code: app.ERateLimit, Message: "Too many accounts are being tried at the moment.",
+				Hint: "Try again in a few minutes.", RetryAfter: time.Minute}
 		}
 		if p.used == nil {
 			p.used = map[string]time.Time{}

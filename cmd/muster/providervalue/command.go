@@ -1,11 +1,13 @@
-package cluster
+package providervalue
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/providervalue"
 	"muster/cmd/muster/cli"
 
@@ -13,15 +15,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// valueFlags are settings of the provider. Those that are secret come from a file or stdin: every process on the host can read the command line.
-type valueFlags struct{ plain, files []string }
+// Flags are settings of the provider. Those that are secret come from a file or stdin: every process on the host can read the command line.
+type Flags struct{ plain, files []string }
 
-func (f *valueFlags) declare(flags *pflag.FlagSet) {
+// Declare adds the flags.
+func (f *Flags) Declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.plain, "set-provider", nil, "setting of the provider as `name=value`; may be repeated; not for secrets")
 	flags.StringArrayVar(&f.files, "set-provider-file", nil, "setting of the provider as `name=file`, such as a credential; - for stdin; may be repeated")
 }
 
-func (f *valueFlags) read(c *cli.Context) (providervalue.Values, error) {
+// Read returns the values, with those of files.
+func (f *Flags) Read(c *cli.Context) (providervalue.Values, error) {
 	var values providervalue.Values
 	set := func(flag, text string) (name, value string, err error) {
 		name, value, ok := strings.Cut(text, "=")
@@ -76,14 +80,18 @@ func valueFrom(c *cli.Context, file string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r"), nil
 }
 
-func clusterProviderValuesCommand(c *cli.Context) *cobra.Command {
+// Find returns a client and the cluster of an id or a name.
+type Find func(ctx context.Context, c *cli.Context, word string, deleted bool) (*cli.Client, cluster.View, error)
+
+// Command shows and replaces the values of clusters.
+func Command(c *cli.Context, find Find) *cobra.Command {
 	show := &cobra.Command{
 		Use:   "show ID|NAME",
 		Short: "Show a cluster's own settings of its provider",
 		Long:  "Show what a cluster has set for its provider. Sensitive values are never shown.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, v, err := ConnectTo(cmd.Context(), c, args[0], true)
+			cl, v, err := find(cmd.Context(), c, args[0], true)
 			if err != nil {
 				return err
 			}
@@ -94,7 +102,7 @@ func clusterProviderValuesCommand(c *cli.Context) *cobra.Command {
 			return printValues(c, values)
 		},
 	}
-	var f valueFlags
+	var f Flags
 	var remove []string
 	set := &cobra.Command{
 		Use:   "set ID|NAME",
@@ -104,7 +112,7 @@ func clusterProviderValuesCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster provider-values set shop --set-provider-file secret_access_key=key.txt",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			values, err := f.read(c)
+			values, err := f.Read(c)
 			if err != nil {
 				return err
 			}
@@ -117,7 +125,7 @@ func clusterProviderValuesCommand(c *cli.Context) *cobra.Command {
 			if len(values) == 0 {
 				return cli.Usagef("nothing to set").Hint("Use --set-provider, --set-provider-file or --remove.")
 			}
-			cl, v, err := ConnectTo(cmd.Context(), c, args[0], true)
+			cl, v, err := find(cmd.Context(), c, args[0], true)
 			if err != nil {
 				return err
 			}
@@ -135,7 +143,7 @@ func clusterProviderValuesCommand(c *cli.Context) *cobra.Command {
 			return c.PrintJSON(after)
 		},
 	}
-	f.declare(set.Flags())
+	f.Declare(set.Flags())
 	set.Flags().StringSliceVar(&remove, "remove", nil, "`names` of settings to remove, separated by commas")
 	return cli.Family("provider-values", "Show or replace a cluster's own settings of its provider", show, set)
 }
