@@ -129,16 +129,16 @@ func (a *Creates) runPreflight(ctx context.Context, tenant string, d Draft, valu
 // AskAccount asks what a provider of a tenant's catalog would refuse; nil where it cannot be asked at all.
 func (a *Preflight) AskAccount(ctx context.Context, tenant, provider string, own providervalue.Own, needs family.AccountNeeds) (
 	*AccountAnswer, []family.Finding, error) {
+	if missing := a.Values.Missing(ctx, tenant, provider, own.Values); own.Cluster == "" && len(missing) > 0 {
+		return nil, []family.Finding{{About: family.AboutCredentials, Warning: true,
+			Message: fmt.Sprintf("Provider %s needs your %s before the cluster can be created.", provider, humanize.And(missing))}}, nil
+	}
 	if a.Accounts == nil {
 		return nil, nil, nil
 	}
 	c, err := a.Catalogs.CachedCatalogOf(ctx, tenant)
 	if err != nil || c.Providers[provider] == nil {
 		return nil, nil, err
-	}
-	if missing := a.Values.Missing(ctx, tenant, provider, own.Values); own.Cluster == "" && len(missing) > 0 {
-		return nil, []family.Finding{{About: family.AboutCredentials, Warning: true,
-			Message: fmt.Sprintf("Provider %s needs your %s before the cluster can be created.", provider, humanize.And(missing))}}, nil
 	}
 	spec, _, err := a.Values.With(ctx, tenant, *c.Providers[provider], own)
 	if err != nil {
