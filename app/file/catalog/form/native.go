@@ -25,18 +25,18 @@ type AboutDoc struct {
 
 type ProviderDoc struct {
 	AboutDoc
-	Type        string             `yaml:"type" need:"" doc:"Provider type, such as sandbox or digitalocean."`
-	Zones       []string           `yaml:"zones" doc:"Availability zones, by the provider's own names. Templates can spread nodes over them."`
-	Rate        Rate               `yaml:"rate" doc:"Maximum API call rate for the account across all of Muster, such as 10/s, 600/m or 5000/h. Default: the provider type's usual rate."`
-	Currency    string             `yaml:"currency" doc:"Currency of this account's prices (ISO 4217), such as EUR. Default: the installation's."`
-	Exchange    float64            `yaml:"exchange_rate" least:"0" doc:"Value of one unit of the currency in the installation's, such as 1.08. Required if the currencies differ."`
-	Provisioner map[string]string  `yaml:"provisioner" doc:"Tags that a provisioner must have to run this provider's steps, such as region: eu. Default: any provisioner."`
-	Fields      []ProviderFieldDoc `yaml:"fields" doc:"Settings that users can set when they create a cluster, such as credentials of their own."`
-	Settings    map[string]any     `yaml:"settings" hide:"" doc:"Settings of the provider type. Use ${env:NAME} in text for an environment variable of the server, to keep secrets out of files."`
+	Type        string            `yaml:"type" need:"" doc:"Provider type, such as sandbox or digitalocean."`
+	Zones       []string          `yaml:"zones" doc:"Availability zones, by the provider's own names. Templates can spread nodes over them."`
+	Rate        Rate              `yaml:"rate" doc:"Maximum API call rate for the account across all of Muster, such as 10/s, 600/m or 5000/h. Default: the provider type's usual rate."`
+	Currency    string            `yaml:"currency" doc:"Currency of this account's prices (ISO 4217), such as EUR. Default: the installation's."`
+	Exchange    float64           `yaml:"exchange_rate" least:"0" doc:"Value of one unit of the currency in the installation's, such as 1.08. Required if the currencies differ."`
+	Provisioner map[string]string `yaml:"provisioner" doc:"Tags that a provisioner must have to run this provider's steps, such as region: eu. Default: any provisioner."`
+	Fields      []UserFieldDoc    `yaml:"fields" doc:"Settings that users can set when they create a cluster, such as credentials of their own."`
+	Settings    map[string]any    `yaml:"settings" hide:"" doc:"Settings of the provider type. Use ${env:NAME} in text for an environment variable of the server, to keep secrets out of files."`
 }
 
-// ProviderFieldDoc is a setting that users can set.
-type ProviderFieldDoc struct {
+// UserFieldDoc is a setting that users can set.
+type UserFieldDoc struct {
 	Name      string   `yaml:"name" need:"" doc:"Name of the setting, as in settings."`
 	Label     string   `yaml:"label" doc:"Display name. Default: the provider type's."`
 	Help      string   `yaml:"help" doc:"One sentence shown beside the field. Default: the provider type's."`
@@ -51,10 +51,10 @@ type ProviderFieldDoc struct {
 	Max       *int     `yaml:"max" doc:"Largest allowed number."`
 }
 
-// ProviderFieldDocs writes the settings that users can set.
-func ProviderFieldDocs(fields []template.ProviderField) (docs []ProviderFieldDoc) {
+// UserFieldDocs writes the settings that users can set.
+func UserFieldDocs(fields []template.ProviderField) (docs []UserFieldDoc) {
 	for _, f := range fields {
-		docs = append(docs, ProviderFieldDoc(f))
+		docs = append(docs, UserFieldDoc(f))
 	}
 	return docs
 }

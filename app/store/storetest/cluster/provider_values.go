@@ -6,9 +6,9 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
 	"muster/app/fleet"
 	"muster/app/providervalue"
-	"muster/app/store/db"
 	"muster/app/store/storetest/kit"
 )
 
@@ -58,9 +58,10 @@ func (t *storeTest) providerValues() {
 	}
 
 	// They outlive the cluster's deletion, and end with the proof that nothing is left.
-	t.Must(t.Store.Write(t.Ctx, func(tx *db.Tx) error {
-		return tx.Exec(`UPDATE clusters SET deleted_at = ?, status = 'deleted' WHERE id = 'web-1'`, db.Micros(t.Clock.Now()))
-	}))
+	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: apptest.Remove(1), Cancel: true, Operation: app.Operation{Tenant: kit.Tenant,
+		Cluster: "web-1", Kind: app.OperationDelete, Requester: "ada", CreatedAt: t.Clock.Now()}})
+	t.Must(err)
+	t.Drain()
 	t.Must(t.Store.SetProof(t.Ctx, kit.Tenant, "web-1", fleet.Proof{How: "Account can't be listed."}, t.Clock.Now()))
 	if of(kit.Tenant, "web-1") == nil {
 		t.Fatal("the credentials are gone though machines may be left")
