@@ -340,6 +340,9 @@ func (a *Service) ClusterProviderValues(ctx context.Context, actor app.Actor, cl
 	if err != nil {
 		return View{}, err
 	}
+	if err := actor.MayChange("ClusterProviderValues", c); err != nil {
+		return View{}, err
+	}
 	return a.view(ctx, c)
 }
 
