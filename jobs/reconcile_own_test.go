@@ -83,8 +83,10 @@ func TestClustersWithOwnCredentialsHaveAnAccountOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Another cluster's machine in the user's account is none of this one's, and an orphan of this one is.
-	mine.Put(family.Machine{ID: "another", State: family.MachineRunning, Tags: map[string]string{family.TagInstallation: installation, family.TagCluster: "web-9", family.TagIntent: "x", family.TagTenant: "other"}})
-	mine.Put(family.Machine{ID: "left", State: family.MachineRunning, Tags: map[string]string{family.TagInstallation: installation, family.TagCluster: own.ID, family.TagIntent: "y", family.TagTenant: "other"}})
+	mine.Put(family.Machine{ID: "another", State: family.MachineRunning, Tags: map[string]string{
+		family.TagInstallation: installation, family.TagCluster: "web-9", family.TagIntent: "x", family.TagTenant: "other"}})
+	mine.Put(family.Machine{ID: "left", State: family.MachineRunning, Tags: map[string]string{
+		family.TagInstallation: installation, family.TagCluster: own.ID, family.TagIntent: "y", family.TagTenant: "other"}})
 	stop := e.reconciler(func(r *reconcile.Reconciler) {
 		r.Providers, r.Used, r.Own = clouds, e.store.AccountUsed, e.app.Values.Accounts
 	})

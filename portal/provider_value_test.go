@@ -74,8 +74,11 @@ func TestProviderValuesOnPages(t *testing.T) {
 	ada.post(at, url.Values{"value.quota": {"x"}}).reads(http.StatusUnprocessableEntity, "Quota must be a whole number")
 
 	// Over REST, and only for those who may change the cluster.
+	put := func(user string, values providervalue.Values, out any) (int, http.Header) {
+		return o.api(user, http.MethodPut, "/clusters/shop-1/provider-values", providervalue.Change{Values: values}, out)
+	}
 	var v providervalue.View
-	if status, _ := o.api("ada", http.MethodPut, "/clusters/shop-1/provider-values", providervalue.Change{Values: providervalue.Values{"secret": "third"}}, &v); status != 200 || kept("secret") != "third" {
+	if status, _ := put("ada", providervalue.Values{"secret": "third"}, &v); status != 200 || kept("secret") != "third" {
 		t.Errorf("%d, %q", status, kept("secret"))
 	}
 	for _, x := range v.Values {
@@ -83,10 +86,10 @@ func TestProviderValuesOnPages(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	}
-	if status, _ := o.api("vic", http.MethodPut, "/clusters/shop-1/provider-values", providervalue.Change{Values: providervalue.Values{"secret": "evil"}}, nil); status != 404 && status != 403 {
+	if status, _ := put("vic", providervalue.Values{"secret": "evil"}, nil); status != 404 && status != 403 {
 		t.Errorf("a viewer is answered %d", status)
 	}
-	if status, _ := o.api("ada", http.MethodPut, "/clusters/shop-1/provider-values", providervalue.Change{Values: providervalue.Values{"account": "", "secret": ""}}, nil); status == 200 {
+	if status, _ := put("ada", providervalue.Values{"account": "", "secret": ""}, nil); status == 200 {
 		t.Error("the account was taken away")
 	}
 }

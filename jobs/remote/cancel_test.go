@@ -33,7 +33,7 @@ func (w *lateWriter) Write(b []byte) (int, error) {
 }
 
 // The command has begun on the node, and its caller is cancelled before our own writer has noticed that the request was sent, as happens on
-// a busy host. The command ends all the same, and the caller is told only then.
+// a busy host. The command ends all the same, and its caller learns of it only then.
 func TestCancelledWhileTheRequestIsSent(t *testing.T) {
 	t.Parallel()
 	n := remotetest.OpenSSHWith(t, strings.Replace(tools(t, map[string]string{"bash": "exit 126"}), "$PATH", os.Getenv("PATH"), 1))
@@ -58,7 +58,7 @@ func TestCancelledWhileTheRequestIsSent(t *testing.T) {
 	cancel()
 	select {
 	case err := <-done:
-		t.Errorf("its caller was told before it had ended: %v", err)
+		t.Errorf("Run returned before it had ended: %v", err)
 		close(release)
 	case <-time.After(200 * time.Millisecond):
 		close(release)
