@@ -156,6 +156,10 @@ var PermissionTable = map[string]permission{
 	"ClusterMaintenance":    {ScopeRead, All, All, see, see, see, see, proofNever},
 	"SetClusterMaintenance": {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 
+	// What users set for the provider of a cluster
+	"ClusterProviderValues":    {ScopeRead, All, All, use, use, use, use, proofNever},
+	"SetClusterProviderValues": {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+
 	// ManualSteps of steps that people carry out. Who may answer which is up to the question.
 	"ManualSteps": {ScopeRead, All, All, see, see, see, see, proofNever},
 	"AnswerStep":  {ScopeCluster, All, All, see, see, No, see, proofNever},

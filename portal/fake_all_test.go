@@ -62,6 +62,7 @@ type everything interface {
 	site.Sleeping
 	site.Schedules
 	site.Windows
+	site.ProviderValues
 	site.Leases
 	site.Idle
 	site.Scaling

@@ -19,6 +19,7 @@ import (
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
+	"muster/portal/providervalue"
 	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
@@ -59,6 +60,7 @@ func (p *Portal) pages() []site.Route {
 		volume.Routes(p.volume),
 		window.Routes(p.window),
 		scaling.Routes(p.scaling),
+		providervalue.Routes(p.value),
 		quarantine.Routes(p.kept),
 	)
 }
@@ -93,6 +95,7 @@ func (p *Portal) operations() []site.Operation {
 		chat.Operations(p.chat),
 		window.Operations(p.window),
 		scaling.Operations(p.scaling),
+		providervalue.Operations(p.value),
 	)
 }
 

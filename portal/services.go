@@ -16,6 +16,7 @@ import (
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
+	"muster/portal/providervalue"
 	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
@@ -52,12 +53,14 @@ type services struct {
 	home      *home.Service
 	window    *window.Service
 	scaling   *scaling.Service
+	value     *providervalue.Service
 }
 
 func newServices(s *site.Site) (n services) {
 	n.webhook = webhook.New(s)
 	n.window = window.New(s)
 	n.scaling = scaling.New(s)
+	n.value = providervalue.New(s)
 	n.audit = audit.New(s)
 	n.chat = chat.New(s)
 	n.health = health.New(s)

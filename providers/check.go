@@ -45,17 +45,25 @@ func Check(spec template.ProviderSpec) error {
 		}
 	}
 	for _, f := range m.Descriptor.Fields {
-		if v, ok := spec.Settings[f.Name]; f.Required && (!ok || v == nil || v == "") {
+		if v, ok := spec.Settings[f.Name]; f.Required && (!ok || v == nil || v == "") && !spec.LeavesOpen(f.Name) {
 			return invalid(f.Name, "provider %q requires the setting %q (%s)", spec.Name, f.Name, f.Label)
 		}
+	}
+	if err := checkUserFields(spec, m); err != nil {
+		return err
 	}
 	if spec.Untrusted {
 		if err := checkOwn(spec, m); err != nil {
 			return err
 		}
 	}
+	if err := checkUserValues(spec, m); err != nil {
+		return err
+	}
 	if m.Check != nil {
-		return m.Check(spec.Settings)
+		if err := m.Check(spec.Settings); err != nil && !spec.LeavesOpen(strings.TrimPrefix(app.AsError(err).Field, "settings.")) {
+			return err
+		}
 	}
 	return nil
 }
@@ -69,7 +77,7 @@ func checkOwn(spec template.ProviderSpec, m registration) error {
 		}
 	}
 	for _, f := range m.Descriptor.Fields {
-		if f.Identity && !family.IsSet(spec.Settings[f.Name]) {
+		if f.Identity && !family.IsSet(spec.Settings[f.Name]) && !spec.LeavesOpen(f.Name) {
 			e := app.Errorf(app.EForbidden, "provider %q requires %s: a tenant's account needs its own credentials", spec.Name, f.Name)
 			e.Reason, e.Field = "own_credentials", "settings."+f.Name
 			e.Hint = "Save the credentials as a secret, and enter ${secret:NAME}."

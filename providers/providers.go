@@ -157,7 +157,10 @@ func Open(ctx context.Context, spec template.ProviderSpec, env Env) (family.Prov
 	if env.Budget == nil {
 		env.Budget = unlimited{}
 	}
-	if spec.Untrusted {
+	if spec.NeedsOwn() {
+		return nil, app.Errorf(app.EInvalid, "provider %q has no account of its own: each cluster brings its users' credentials", spec.Name)
+	}
+	if spec.Untrusted || spec.Own != nil && spec.Own.Cluster != "" {
 		env.network.Dial = cmp.Or(env.Guard, &netguard.Guard{}).DialContext
 	}
 	env.Logger = env.Logger.With("provider", spec.Name)

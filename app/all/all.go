@@ -11,6 +11,7 @@ import (
 	"muster/app/chat"
 	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
 	"muster/app/idempotency"
 	"muster/app/identity"
@@ -25,6 +26,7 @@ import (
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/pool"
+	"muster/app/providervalue"
 	"muster/app/quarantine"
 	"muster/app/resource"
 	"muster/app/scaling"
@@ -102,6 +104,7 @@ type Services struct {
 	Scaling   *scaling.Service
 	Node      *node.Service
 	Window    *window.Service
+	Values    *providervalue.Service
 	Ownership *ownership.Service
 	Repeats   *idempotency.Service
 	SSHAccess *sshaccess.Service
@@ -209,11 +212,13 @@ func addIdentity(s *Services, c Config) {
 
 func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Finder = cluster.NewFinder(cluster.FinderConfig{Store: c.Store, Catalogs: s.Catalog})
+	s.Values = providervalue.New(providervalue.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder,
+		CheckSpec: c.CheckProvider, Resolve: s.Secret.SecretsOf, List: c.ListAccount})
 	s.Cluster.Masks = cluster.NewMasks(cluster.MasksConfig{Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Cluster.Plans = cluster.NewPlans(cluster.PlansConfig{Store: c.Store, Planner: c.Planner, Now: c.Now, Catalogs: s.Catalog})
 	s.Cluster.Preflight = cluster.NewPreflight(cluster.PreflightConfig{
 		Store: c.Store, Now: c.Now, Accounts: c.Accounts, CheckScript: c.CheckScript, Provisioned: c.Provisioned, Catalogs: s.Catalog,
-		Secrets: s.Secret})
+		Secrets: s.Secret, Values: s.Values})
 	s.Window = window.New(window.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Cluster.Views = cluster.NewViews(cluster.ViewsConfig{
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Finder: s.Cluster.Finder, Masks: s.Cluster.Masks, Windows: s.Window})
@@ -222,7 +227,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Sleeps: c.Sleeps, Volumes: c.Volumes,
 		Resources: s.Resource,
 		Catalogs:  s.Catalog, Policies: s.Policy.Policies, Solving: solving, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans,
-		Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Specs: s.Cluster.Specs})
+		Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Specs: s.Cluster.Specs, Values: s.Values})
 	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})
 	s.Cluster.Activity = cluster.NewActivity(cluster.ActivityConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks})
 	s.Cluster.Sharing = cluster.NewSharing(cluster.SharingConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
@@ -286,7 +291,8 @@ func addExecution(s *Services, c Config) {
 		Budgets: c.Budgets, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
 		Preflight: s.Cluster.Preflight, Operations: s.Operation.Finder, PausedDeletes: s.Operation.PausedDeletes})
 	s.Execution.Coordinator = execution.New(execution.Config{Steps: c.Store, Rounds: c.Store, Inputs: c.Store, Volumes: c.Store, Now: c.Now, Meter: c.Meter,
-		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, DryRuns: c.DryRuns, Facts: s.Execution.Facts, ManualSteps: s.Execution.ManualSteps,
+		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, Values: s.Values,
+		DryRuns: c.DryRuns, Facts: s.Execution.Facts, ManualSteps: s.Execution.ManualSteps,
 		Keeping: s.Quarantine.Drafts})
 }
 
@@ -357,6 +363,11 @@ type Config struct {
 	DryRuns     func(automator string) bool               // an automator can say what it would change; nil: none can
 	CheckScript func(script string) *template.ScriptFault // what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run
 	LeaseGrace  time.Duration                             // for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace
+
+	// CheckProvider holds an account to what its type wants; nil: only what is declared is checked. ListAccount lists the machines of an account
+	// that carry tags; nil: credentials that users replace aren't tried.
+	CheckProvider func(spec template.ProviderSpec) error
+	ListAccount   func(ctx context.Context, spec template.ProviderSpec, tags map[string]string) ([]family.Machine, error)
 
 	// How steps are carried out, and what people are notified of why one waits; nil: not known, or for Workers what the provisioners say.
 	Provisioned bool // by provisioners, which register; what none of them can take is refused

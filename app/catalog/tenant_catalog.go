@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,6 +158,15 @@ type Families struct {
 	Automators []family.Descriptor `json:"automators"`
 	// Schema is the JSON Schema of an entry.
 	Schema string `json:"-"`
+}
+
+// Provider describes a type of provider; false where it isn't known.
+func (f Families) Provider(kind string) (family.Descriptor, bool) {
+	i := slices.IndexFunc(f.Providers, func(d family.Descriptor) bool { return d.Name == kind })
+	if i < 0 {
+		return family.Descriptor{}, false
+	}
+	return f.Providers[i], true
 }
 
 // Reader understands catalog texts; app/file/catalog is one. It is pure: the same texts give the same answers.

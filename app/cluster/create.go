@@ -16,6 +16,7 @@ import (
 	"muster/app/catalog"
 	"muster/app/layout"
 	"muster/app/policy"
+	"muster/app/providervalue"
 	"muster/app/resource"
 	"muster/app/template"
 	"muster/app/volume"
@@ -55,6 +56,7 @@ type CreatesConfig struct {
 	Preflight *Preflight
 	Views     *Views
 	Specs     *Specs
+	Values    *providervalue.Service // nil: users set nothing of providers
 }
 
 // Creates previews, explains, requests and clones clusters.
@@ -78,6 +80,7 @@ func (r *CreateRequest) Check(actor app.Actor) error {
 	if err := r.OnFailure.Check(); err != nil {
 		return err
 	}
+	r.ProviderValues = r.ProviderValues.Clean()
 	return r.PartialOverride.Check(r.OnFailure)
 }
 
@@ -229,6 +232,11 @@ func (a *Creates) EvaluateRequest(ctx context.Context, actor app.Actor, r Create
 	if w.Decision, w.Facts, err = a.Policies.Evaluate(ctx, v); err != nil {
 		return w, err
 	}
+	if w.Decision.Outcome != policy.OutcomeRefuse {
+		if err := a.Values.Check(ctx, actor.Tenant, w.Preview.Layout.Provider, r.ProviderValues, dry); err != nil {
+			return w, err
+		}
+	}
 	if w.Decision.Outcome != policy.OutcomeRefuse && w.Decision.Lease != w.Facts.Lease {
 		// Checked against the template's own rules, and priced. Layout and plan don't depend on it.
 		lease := w.Decision.Lease
@@ -326,7 +334,7 @@ func (a *Creates) facts(actor app.Actor, r CreateRequest, d Draft, p Preview) po
 
 // RequestToKeep is what is kept of an asking, whatever becomes of it.
 func (a *Creates) RequestToKeep(actor app.Actor, r CreateRequest, w Evaluation) NewRequest {
-	r.Config, r.PlanHash, r.Pool = nil, "", nil // which may hold secrets, and are of no use later
+	r.Config, r.ProviderValues, r.PlanHash, r.Pool = nil, nil, "", nil // which may hold secrets, and are of no use later
 	return NewRequest{Who: actor, Build: r.Build, Request: Request{
 		Tenant: actor.Tenant, Kind: app.OperationCreate, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
 		RequestedAt: w.Facts.Now, Spec: r, Facts: w.Facts, Decision: w.Decision, Terms: TermsOf(w.Draft, w.Preview),
@@ -374,6 +382,10 @@ func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r CreateReq
 			MinAvailable: partial.MinAvailable.Of(c.Size), NoBackfill: partial.NoBackfill, Requester: actor.User, CreatedAt: now, Expected: p.Duration},
 		Plan: p.Plan,
 	}}
+	n.ProviderValues.Values = r.ProviderValues
+	if n.ProviderValues.Account, err = a.Values.IsOwn(ctx, actor.Tenant, c.Provider, r.ProviderValues); err != nil {
+		return NewCluster{}, err
+	}
 	if n.PrivateKey, n.PublicKey, err = a.Keys.NewKey("muster " + id); err != nil {
 		return NewCluster{}, fmt.Errorf("key of cluster %s: %w", id, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/plan"
 	"muster/app/policy"
+	"muster/app/providervalue"
 	"muster/app/secret"
 	"muster/app/template"
 	"muster/app/volume"
@@ -64,6 +65,8 @@ type NewCluster struct {
 	Build         *app.BuildClaim // that it is for, nil for none
 	Volumes       []volume.Claim  // kept ones that its nodes get
 	Places        *PlaceAttempt   // nil: it may be in one place only
+	// ProviderValues are what its users have set for the provider.
+	ProviderValues providervalue.Kept
 }
 
 // NewOperation is an operation about to be accepted. When another one of the same cluster has not ended, it waits;

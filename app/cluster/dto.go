@@ -12,6 +12,7 @@ import (
 	"muster/app/layout"
 	"muster/app/plan"
 	"muster/app/policy"
+	"muster/app/providervalue"
 	"muster/app/template"
 	"muster/app/volume"
 	"muster/app/window"
@@ -82,6 +83,8 @@ type CreateRequest struct {
 	Labels      map[string]string `json:"labels,omitempty"` // those that it lacks are the template's defaults
 	// Volumes are kept volumes to use instead of new ones.
 	Volumes []volume.Use `json:"volumes,omitempty"`
+	// ProviderValues are settings of the provider, such as credentials of one's own. They are never shown again.
+	ProviderValues providervalue.Values `json:"provider_values,omitempty"`
 	// Build is the build that it is for; nil for none.
 	Build *app.BuildClaim `json:"-"`
 }

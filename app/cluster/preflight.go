@@ -15,6 +15,8 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/family"
+	"muster/app/humanize"
+	"muster/app/providervalue"
 	"muster/app/secret"
 	"muster/app/template"
 )
@@ -36,6 +38,7 @@ type PreflightConfig struct {
 	Provisioned bool
 	Catalogs    *catalog.Service
 	Secrets     *secret.Service
+	Values      *providervalue.Service // nil: users set nothing of providers
 }
 
 // Preflight finds before anything is accepted what would fail later: for lack of provisioners or secrets, or in the provider's account.
@@ -113,18 +116,23 @@ const (
 const aboutScript = "script"
 
 // foresee adds to a preview what would fail once it is asked for: scripts that no shell can read, and what the provider's account would refuse.
-func (a *Creates) runPreflight(ctx context.Context, tenant string, d Draft, p *Preview) error {
+func (a *Creates) runPreflight(ctx context.Context, tenant string, d Draft, values providervalue.Values, p *Preview) error {
 	p.Problems = a.Preflight.scriptProblems(d.Definition)
 	if p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Total {
 		return nil
 	}
-	answer, found, err := a.Preflight.AskAccount(ctx, tenant, p.Layout.Provider, d.Needs(p.Layout))
+	answer, found, err := a.Preflight.AskAccount(ctx, tenant, p.Layout.Provider, providervalue.Own{Values: values}, d.Needs(p.Layout))
 	p.Account, p.Problems = answer, append(p.Problems, found...)
 	return err
 }
 
 // AskAccount asks what a provider of a tenant's catalog would refuse; nil where it cannot be asked at all.
-func (a *Preflight) AskAccount(ctx context.Context, tenant, provider string, needs family.AccountNeeds) (*AccountAnswer, []family.Finding, error) {
+func (a *Preflight) AskAccount(ctx context.Context, tenant, provider string, own providervalue.Own, needs family.AccountNeeds) (
+	*AccountAnswer, []family.Finding, error) {
+	if missing := a.Values.Missing(ctx, tenant, provider, own.Values); own.Cluster == "" && len(missing) > 0 {
+		return nil, []family.Finding{{About: family.AboutCredentials, Warning: true,
+			Message: fmt.Sprintf("Provider %s needs your %s before the cluster can be created.", provider, humanize.And(missing))}}, nil
+	}
 	if a.Accounts == nil {
 		return nil, nil, nil
 	}
@@ -132,7 +140,11 @@ func (a *Preflight) AskAccount(ctx context.Context, tenant, provider string, nee
 	if err != nil || c.Providers[provider] == nil {
 		return nil, nil, err
 	}
-	open, err := a.Secrets.SecretsOf(ctx, tenant, *c.Providers[provider])
+	spec, _, err := a.Values.With(ctx, tenant, *c.Providers[provider], own)
+	if err != nil {
+		return nil, nil, err
+	}
+	open, err := a.Secrets.SecretsOf(ctx, tenant, spec)
 	if err != nil {
 		return nil, nil, err
 	}

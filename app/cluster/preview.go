@@ -37,13 +37,15 @@ func (a *Creates) Preview(ctx context.Context, actor app.Actor, r CreateRequest)
 // CompletePreview adds to a preview what nothing depends on: machines of pools, a cheaper layout, and problems that are foreseen.
 func (a *Creates) CompletePreview(ctx context.Context, actor app.Actor, w Evaluation, err error) (Preview, error) {
 	if err == nil {
-		w.Preview.FromPools, err = a.matchForCreate(ctx, actor.Tenant, w.Draft, w.Preview)
+		if len(w.Request.ProviderValues) == 0 {
+			w.Preview.FromPools, err = a.matchForCreate(ctx, actor.Tenant, w.Draft, w.Preview)
+		}
 	}
 	if err != nil {
 		return w.Preview, err
 	}
 	w.Preview.Cheaper = a.cheaper(ctx, actor.Tenant, w.Draft, w.Preview.Layout)
-	err = a.runPreflight(ctx, actor.Tenant, w.Draft, &w.Preview)
+	err = a.runPreflight(ctx, actor.Tenant, w.Draft, w.Request.ProviderValues, &w.Preview)
 	return w.Preview, err
 }
 

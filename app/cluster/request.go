@@ -147,7 +147,7 @@ type RequestPayload struct {
 
 // Seal is the digest of what was kept, without an offer. It is hex, 64 digits.
 func (k RequestPayload) Seal() string {
-	k.Offer = nil
+	k.Offer, k.Request.ProviderValues = nil, nil // a digest must not say what a secret is
 	b, err := json.Marshal(k)
 	if err != nil {
 		panic("app: what is kept of a request holds only plain values: " + err.Error())

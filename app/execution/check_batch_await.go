@@ -120,7 +120,11 @@ func (a *Service) claimCheckBatch(ctx context.Context, w app.WorkerID, except []
 	}
 	r := &CheckBatch{Cluster: c.Cluster.ID, Tenant: c.Cluster.Tenant, Round: c.Round, Within: health.CheckBatchTime(len(c.Nodes)),
 		SSHKey: c.Secrets.PrivateKey, Idle: c.Idle, Numbers: c.Numbers}
-	if r.Guarded, err = a.Catalogs.Guards(ctx, c.Cluster.Tenant, c.Cluster.Provider); err != nil {
+	own, err := a.Values.HasOwnAccount(ctx, c.Cluster.Tenant, c.Cluster.ID)
+	if err != nil {
+		return nil, err
+	}
+	if r.Guarded, err = a.guards(ctx, c.Cluster.Tenant, c.Cluster, &operationConfig{ownAccount: own}); err != nil {
 		return nil, err
 	}
 	if named, generated := appsecret.CutGenerated(app.SecretNames(c.Definition.Config)); len(named)+len(generated) > 0 { // so that nothing that the checks say shows one

@@ -8,6 +8,7 @@ import (
 	"muster/app/catalog"
 	"muster/app/cluster"
 	"muster/app/observe"
+	"muster/app/providervalue"
 	"muster/app/quarantine"
 	"muster/app/resource"
 	"muster/app/secret"
@@ -70,6 +71,7 @@ type Config struct {
 	Inputs   InputStore
 	Now      func() time.Time
 	Catalogs *catalog.Service
+	Values   *providervalue.Service // nil: users set nothing of providers
 	// Meter counts what happens; nil: nothing is counted.
 	Meter observe.Meter
 	// DryRuns reports whether an automator can say what it would change; nil: none can.

@@ -13,6 +13,7 @@ import (
 	"muster/app/family"
 	"muster/app/observe"
 	"muster/app/operation"
+	"muster/app/providervalue"
 )
 
 // stepTime is how long one attempt may take where its service says nothing.
@@ -252,7 +253,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *ClaimedStep) (*
 	}
 	if as.Action != app.ActionCreate && as.Action != app.ActionDelete {
 		as.SSHKey = oc.secrets.PrivateKey
-		if as.Guarded, err = a.Catalogs.Guards(ctx, c.Tenant, c.Cluster.Provider); err != nil {
+		if as.Guarded, err = a.guards(ctx, c.Tenant, c.Cluster, oc); err != nil {
 			return nil, err
 		}
 	}
@@ -295,6 +296,15 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *ClaimedStep) (*
 	return as, a.giveSecrets(ctx, as, oc)
 }
 
+// guards reports whether a cluster's machines are reached only where tenants may reach: those of an account of its users, or of a tenant's admin, who decide
+// what address they have.
+func (a *Service) guards(ctx context.Context, tenant string, c app.Cluster, oc *operationConfig) (bool, error) {
+	if oc.ownAccount {
+		return true, nil
+	}
+	return a.Catalogs.Guards(ctx, tenant, c.Provider)
+}
+
 func (a *Service) assignMachine(ctx context.Context, as *Assignment, c *ClaimedStep, oc *operationConfig) error {
 	catalog, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
@@ -305,7 +315,11 @@ func (a *Service) assignMachine(ctx context.Context, as *Assignment, c *ClaimedS
 		return &app.Error{Code: app.EInvalid, Message: "Provider " + c.Cluster.Provider + " is no longer in the catalog.",
 			Hint: "Restore it, then resume the operation."}
 	}
-	as.Provider = *spec
+	var hidden []string
+	if as.Provider, hidden, err = a.Values.With(ctx, c.Tenant, *spec, providervalue.Own{Cluster: c.Cluster.ID}); err != nil {
+		return err
+	}
+	as.Secrets = append(as.Secrets, hidden...)
 	installation, err := a.Inputs.Installation(ctx)
 	if err != nil {
 		return err

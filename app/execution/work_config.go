@@ -33,6 +33,7 @@ type operationConfig struct {
 	id         int64
 	definition cluster.Definition
 	secrets    cluster.Secrets
+	ownAccount bool     // its machines are in an account of its users
 	named      []string // the tenant's secrets that the configuration refers to, sorted
 
 	mu     sync.Mutex
@@ -66,6 +67,9 @@ func (cc *configCache) get(ctx context.Context, a *Service, c *ClaimedStep) (*op
 		if c.Step.Action == app.ActionDelete {
 			return oc, nil // machines can be given back without the keys that open them
 		}
+		return nil, err
+	}
+	if oc.ownAccount, err = a.Values.HasOwnAccount(ctx, c.Tenant, c.Cluster.ID); err != nil {
 		return nil, err
 	}
 	oc.named = app.SecretNames(oc.definition.Config)

@@ -217,7 +217,14 @@ type Field struct {
 	// Identity marks the credentials without which the member would act as the host it runs on, such as with the instance's role. Catalog
 	// entries of a tenant must set them.
 	Identity bool `json:"identity,omitempty"`
+	// Reaches marks fields that say where credentials are sent, or what they open. Where a user sets one, the account has none of the provider's credentials.
+	Reaches bool `json:"reaches,omitempty"`
+	// Acts marks fields that say as whom the account acts, such as a role. Where a user sets credentials, the provider's value is left out.
+	Acts bool `json:"acts,omitempty"`
 }
+
+// Credential reports whether the field is a part of what the account is opened with.
+func (f Field) Credential() bool { return f.Secret || f.Identity }
 
 // SetBy says whose catalog entries may set a field. Entries that the operator wrote or a superadmin saved may set every field.
 type SetBy string

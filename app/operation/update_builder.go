@@ -15,6 +15,7 @@ import (
 	"muster/app/layout"
 	appplan "muster/app/plan"
 	"muster/app/policy"
+	"muster/app/providervalue"
 	"muster/app/quarantine"
 	"muster/app/resource"
 	apptemplate "muster/app/template"
@@ -393,6 +394,6 @@ func (a *Updates) foreseeUpdate(ctx context.Context, tenant string, d *updateBui
 	if len(needs.Machines) == 0 || p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Total {
 		return nil
 	}
-	p.Account, p.Problems, err = a.Preflight.AskAccount(ctx, tenant, d.Provider, needs)
+	p.Account, p.Problems, err = a.Preflight.AskAccount(ctx, tenant, d.Provider, providervalue.Own{Cluster: d.ID}, needs)
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"muster/app/layout"
 	"muster/app/operation"
 	"muster/app/policy"
+	"muster/app/providervalue"
 	"muster/app/template"
 )
 
@@ -104,6 +105,10 @@ func (s *Service) candidates(ctx context.Context, actor app.Actor, r *cluster.Cr
 	places := expand(*r, t)
 	if len(places) == 0 {
 		return nil, nil
+	}
+	if len(places) > 1 && len(r.ProviderValues.Clean()) > 0 {
+		return nil, &app.Error{Code: app.EInvalid, Field: "provider_values", Message: "You can't set provider values for a request with several places.",
+			Hint: "Choose one provider and one hardware type."}
 	}
 	if len(places) > layout.MaxPlaces {
 		return nil, &app.Error{Code: app.EInvalid, Field: "places",
@@ -222,7 +227,8 @@ func (s *Service) askAccounts(ctx context.Context, tenant string, list []evaluat
 		}
 		all.Go(func() {
 			l := e.weighed.Preview.Layout
-			answer, found, err := s.Preflight.AskAccount(ctx, tenant, l.Provider, e.weighed.Draft.Needs(l))
+			own := providervalue.Own{Values: e.weighed.Request.ProviderValues}
+			answer, found, err := s.Preflight.AskAccount(ctx, tenant, l.Provider, own, e.weighed.Draft.Needs(l))
 			e.candidate.Account = accountText(answer, found, err)
 		})
 	}

@@ -21,6 +21,7 @@ import (
 	"muster/app/store/place"
 	"muster/app/store/policy"
 	"muster/app/store/pool"
+	"muster/app/store/providervalue"
 	"muster/app/store/quarantine"
 	"muster/app/store/receipt"
 	"muster/app/store/request"
@@ -73,6 +74,7 @@ type (
 	fleetStore       = fleet.Store
 	volumeStore      = volume.Store
 	windowStore      = window.Store
+	valueStore       = providervalue.Store
 )
 
 // Store implements the stores of all domains on SQLite or PostgreSQL. Parts are embedded by value where no one calls them back by their
@@ -110,6 +112,7 @@ type Store struct {
 	fleetStore
 	volumeStore
 	windowStore
+	valueStore
 }
 
 // Open is OpenWith for a key of KeySize bytes that we hold ourselves.
@@ -138,7 +141,8 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		tokenStore:       *token.New(d),
 		sessionStore:     *session.New(d),
 		identityStore: *identity.New(d, identity.Parts{
-			Ends: []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, place.DropOf, resource.DropOf, catalog.DropOf, window.DropOf, scaling.Forget},
+			Ends: []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, place.DropOf, resource.DropOf, catalog.DropOf, window.DropOf, scaling.Forget,
+				providervalue.DropOf},
 			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas},
 				{What: "maintenance", Copy: window.Copy}},
 		}),
@@ -165,5 +169,6 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		fleetStore:      *fleet.New(d),
 		windowStore:     *window.New(d),
 		volumeStore:     *volume.New(d),
+		valueStore:      *providervalue.New(d),
 	}, nil
 }

@@ -107,6 +107,10 @@ type ProviderSpec struct {
 	ExchangeRate float64 `json:"exchange_rate,omitempty"`
 	// VolumeCost is the price of a GB of a volume for a month of 730 hours; 0 where unknown.
 	VolumeCost float64 `json:"volume_cost_per_gb_month,omitempty"`
+	// Fields are the settings that users may set for a cluster of theirs.
+	Fields []ProviderField `json:"fields,omitempty"`
+	// Own says what a cluster's users have set; nil of the provider itself.
+	Own *ProviderOwn `json:"own,omitempty"`
 }
 
 // HardwareType is a size of machine, with what each provider (by name of the ProviderSpec) calls it.

@@ -28,7 +28,12 @@ func AccountName(tenant, provider string) string {
 }
 
 // Account is the name of the account that the provider is.
-func (s ProviderSpec) Account() string { return AccountName(s.Tenant, s.Name) }
+func (s ProviderSpec) Account() string {
+	if s.Own != nil && s.Own.Cluster != "" {
+		return ClusterAccountName(s.Tenant, s.Name, s.Own.Cluster)
+	}
+	return AccountName(s.Tenant, s.Name)
+}
 
 // HasSecrets reports whether the settings of a provider refer to secrets, so that each tenant has an account of its own there.
 func (s ProviderSpec) HasSecrets() bool { return len(app.SecretNames(s.Settings)) > 0 }

@@ -52,6 +52,14 @@ var manageTries = map[string]func(ctx context.Context, a *all.Services, s *scene
 		_, err := a.Window.SetClusterMaintenance(ctx, s.actor, s.cluster(), &window.Settings{})
 		return err
 	},
+	"ClusterProviderValues": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Values.ClusterProviderValues(ctx, s.actor, s.cluster())
+		return err
+	},
+	"SetClusterProviderValues": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Values.SetClusterProviderValues(ctx, s.actor, s.cluster(), nil)
+		return err
+	},
 	"Schedule": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Operation.Schedules.Schedule(ctx, s.actor, s.cluster())
 		return err

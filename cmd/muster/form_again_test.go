@@ -116,6 +116,7 @@ var unrefused = map[string]string{
 	"/clusters/{id}/scaling/resume":                       "a button, on clusters whose scaling is paused: TestScalingIsShownAndSet",
 	"/clusters/{id}/keep":                                 "a button, on clusters with an idle policy",
 	"/admin/idle":                                         "without a policy, which is how it is sent here, nothing else counts: TestIdlePolicyIsSetOnThePage",
+	"/clusters/{id}/provider-values":                      "where the provider has settings that users can set: TestProviderValuesOnPages",
 	"/requests/{request}/run-now":                         "on requests that wait for a maintenance window: Scripts/maintenance",
 }
 

@@ -56,6 +56,8 @@ var clusterRules = map[string]string{
 	"GET /api/v1/clusters/{id}/maintenance":                            "ClusterMaintenance",
 	"PUT /api/v1/clusters/{id}/maintenance":                            "SetClusterMaintenance",
 	"DELETE /api/v1/clusters/{id}/maintenance":                         "SetClusterMaintenance",
+	"GET /api/v1/clusters/{id}/provider-values":                        "ClusterProviderValues",
+	"PUT /api/v1/clusters/{id}/provider-values":                        "SetClusterProviderValues",
 	"GET /api/v1/clusters/{id}/schedule":                               "Schedule",
 	"GET /api/v1/clusters/{id}/scaling":                                "ClusterScaling",
 	"PUT /api/v1/clusters/{id}/scaling":                                "SetClusterScaling",
@@ -123,6 +125,8 @@ var clusterRules = map[string]string{
 	"POST /clusters/{id}/roll-back":             "RollBack",
 	"GET /clusters/{id}/maintenance":            "ClusterMaintenance",
 	"POST /clusters/{id}/maintenance":           "SetClusterMaintenance",
+	"GET /clusters/{id}/provider-values":        "ClusterProviderValues",
+	"POST /clusters/{id}/provider-values":       "SetClusterProviderValues",
 	"POST /clusters/{id}/schedule":              "SetSchedule",
 	"GET /clusters/{id}/spec":                   "ExportCluster",
 	"POST /clusters/{id}/backfill":              "SetBackfill",
@@ -162,6 +166,8 @@ var clusterBodies = map[string]string{
 	"POST /clusters/{id}/scaling":                   "do=off",
 	"PUT /api/v1/clusters/{id}/maintenance":         `{"windows":[]}`,
 	"POST /clusters/{id}/maintenance":               "overrun=allow",
+	"PUT /api/v1/clusters/{id}/provider-values":     `{"values":{}}`,
+	"POST /clusters/{id}/provider-values":           "value.none=1",
 	"POST /clusters/{id}/schedule":                  "sleep=0+19+*+*+*&wake=&zone=",
 }
 

@@ -4,7 +4,7 @@ import "context"
 
 // used reports whether an account has anything to check. One that was only put into the catalog is asked nothing until it is used; once it was, it stays so.
 func (r *Reconciler) used(ctx context.Context, name string) (bool, error) {
-	if r.Used == nil {
+	if spec := r.accounts()[name]; r.Used == nil || spec != nil && spec.Own != nil {
 		return true, nil
 	}
 	r.mu.Lock()

@@ -26,6 +26,7 @@ func (r *Reconciler) learnAccounts(ctx context.Context) error {
 			known[spec.Account()] = spec
 		}
 	}
+	maps.DeleteFunc(known, func(_ string, spec *template.ProviderSpec) bool { return spec.NeedsOwn() }) // there is no account to look at
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.known = known
@@ -39,12 +40,22 @@ func (r *Reconciler) accounts() map[string]*template.ProviderSpec {
 	return r.known
 }
 
-// accountOf names the account in which the machines of a cluster are: the tenant's own provider of the name, or the installation's.
+// accountOf names the account in which the machines of a cluster are: the cluster's own, the tenant's own provider of the name, or the installation's.
 func (r *Reconciler) accountOf(c app.Cluster) string {
+	if own := template.ClusterAccountName(c.Tenant, c.Provider, c.ID); r.accounts()[own] != nil {
+		return own
+	}
 	if own := template.AccountName(c.Tenant, c.Provider); r.accounts()[own] != nil {
 		return own
 	}
 	return c.Provider
+}
+
+// mine reports whether a cluster's machines are in the account of the pass. Accounts of single clusters are looked at for these alone, whoever else's machines
+// are there, and no other account is looked at for them.
+func (p *pass) mine(i app.LiveIntent) bool {
+	own := template.ClusterAccountName(i.Tenant, p.name, i.Cluster)
+	return own == p.account.Provider || p.own == "" && p.accounts()[own] == nil
 }
 
 // open opens an account, from this server.
@@ -52,6 +63,9 @@ func (r *Reconciler) open(ctx context.Context, name string) (family.Provider, *t
 	spec := r.accounts()[name]
 	if spec == nil {
 		return nil, nil, app.Errorf(app.EInvalid, "provider %s is no longer in the catalog", name)
+	}
+	if spec.Own != nil && spec.Own.Broken != "" {
+		return nil, spec, r.fromHere(spec, app.Errorf(app.EInvalid, "%s", spec.Own.Broken))
 	}
 	if r.Elsewhere != nil && r.Elsewhere(*spec) {
 		return nil, spec, r.fromHere(spec, &app.Error{Code: app.ETransient, Reason: "elsewhere",

@@ -91,7 +91,7 @@ func (p *pass) expect(ctx context.Context) (*expectation, error) {
 	}
 	last := "" // one string for all machines of a cluster
 	if err := p.Clusters.ExpectedMachines(ctx, spec.Name, spec.Tenant, changed, func(m fleet.ExpectedMachine) error {
-		if p.accountOf(app.Cluster{Tenant: m.Tenant, Provider: spec.Name}) != p.account.Provider {
+		if p.accountOf(app.Cluster{ID: m.Cluster, Tenant: m.Tenant, Provider: spec.Name}) != p.account.Provider {
 			return nil
 		}
 		if m.Cluster != last {

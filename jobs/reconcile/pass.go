@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -20,7 +21,9 @@ type pass struct {
 	*Reconciler
 	policy  fleet.OrphanPolicy
 	account app.Account
-	name    string    // of the provider, as its tenants know it
+	name    string // of the provider, as its tenants know it
+	own     string // the cluster whose account it is, of tenant; "" where it is a provider's
+	tenant  string
 	next    time.Time // when to compare again
 	again   time.Time // when to look again for lost machines
 	watches bool      // it looks for lost machines only
@@ -37,6 +40,9 @@ func (p *pass) run(ctx context.Context) error {
 		return err
 	}
 	p.name = spec.Name
+	if spec.Own != nil {
+		p.own, p.tenant = spec.Own.Cluster, spec.Tenant
+	}
 	machines, err := p.list(ctx, cloud, spec)
 	if err != nil {
 		return err
@@ -45,6 +51,16 @@ func (p *pass) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if p.own != "" {
+		machines = slices.DeleteFunc(machines, func(m family.Machine) bool {
+			if i, known := live[m.Tags[family.TagIntent]]; known {
+				return i.Cluster != p.own
+			}
+			return m.Tags[family.TagCluster] != p.own // its users may have others there
+		})
+		p.account.Machines = len(machines)
+	}
+	maps.DeleteFunc(live, func(_ string, i app.LiveIntent) bool { return !p.mine(i) })
 	errs := []error{p.learn(ctx, live, machines)}
 	found, err := p.sort(ctx, live, machines)
 	if err != nil {
@@ -175,6 +191,9 @@ func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machine
 		if wanted {
 			o.Tenant, o.Cluster, o.Node = i.Tenant, i.Cluster, i.Node // tags of one that came from a pool may name that
 		}
+		if p.own != "" {
+			o.Tenant, o.Cluster = p.tenant, p.own // whatever the account's owner has written on it
+		}
 		o.Price = p.price(ctx, o.Tenant, o.Cluster, o.Node)
 		orphans = append(orphans, o)
 	}
@@ -221,7 +240,7 @@ func (p *pass) remove(ctx context.Context, cloud family.Provider, o fleet.Orphan
 		if err != nil {
 			return err
 		}
-		if i, wanted := live[o.Intent]; wanted && !i.Over && (i.Machine == o.Machine || o.Kind != fleet.OrphanDuplicate) {
+		if i, wanted := live[o.Intent]; wanted && p.mine(i) && !i.Over && (i.Machine == o.Machine || o.Kind != fleet.OrphanDuplicate) {
 			return nil
 		}
 	}

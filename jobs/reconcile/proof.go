@@ -26,6 +26,12 @@ func (r *Reconciler) beginProofs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(unproven) > 0 {
+		// A cluster that came after the last look may have an account of its own: it must not be looked for in the provider's.
+		if err := r.learnAccounts(ctx); err != nil {
+			return err
+		}
+	}
 	by := map[string][]app.Cluster{}
 	for _, c := range unproven {
 		by[r.accountOf(c)] = append(by[r.accountOf(c)], c)

@@ -43,6 +43,7 @@ type Client struct {
 	Operations        *Operations
 	Orphans           *Orphans
 	Policies          *Policies
+	ProviderValues    *ProviderValues
 	Pools             *Pools
 	Volumes           *Volumes
 	ProvisionerTokens *ProvisionerTokens
@@ -112,6 +113,7 @@ func New(s Settings) (*Client, error) {
 	c.Operations = (*Operations)(p)
 	c.Orphans = (*Orphans)(p)
 	c.Policies = (*Policies)(p)
+	c.ProviderValues = (*ProviderValues)(p)
 	c.Pools = (*Pools)(p)
 	c.Volumes = (*Volumes)(p)
 	c.ProvisionerTokens = (*ProvisionerTokens)(p)

@@ -19,6 +19,7 @@ func (p *creates) Create(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		return err
 	}
 	n := NewClusterForm(c, r.PostForm, a.Groups)
+	n.providerValues(p.Values, r.PostForm, false)
 	again := func(status int, notice string) error {
 		n.View.Notice = notice
 		if n.View.Preview == nil {

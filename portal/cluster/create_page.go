@@ -36,6 +36,8 @@ type Create struct {
 	Also, AlsoKinds              []string
 	Order                        string
 
+	ProviderFields []providerFields // what users can set of providers
+
 	// Errors by field. The key "" is for errors of no field.
 	Errors  map[string]page.Complaint
 	Notice  string // shown above the preview, such as that the plan has changed

@@ -54,6 +54,7 @@ func (p *creates) New(w http.ResponseWriter, r *http.Request, a app.Actor) error
 		return err
 	}
 	n := NewClusterForm(c, r.URL.Query(), a.Groups)
+	n.providerValues(p.Values, nil, true)
 	// The form starts with the smallest size of a template, or with a link's values, so there is a preview to show.
 	if err := n.Preview(ctx, p.Creates, a); err != nil {
 		return err
@@ -72,6 +73,7 @@ func (p *creates) Preview(w http.ResponseWriter, r *http.Request, a app.Actor) e
 		return err
 	}
 	n := NewClusterForm(c, r.PostForm, a.Groups)
+	n.providerValues(p.Values, r.PostForm, true)
 	if err := n.Preview(ctx, p.Creates, a); err != nil {
 		return err
 	}
@@ -474,7 +476,7 @@ func (n *Form) link(r *layout.Request) string {
 // fields are the fields of the form that can have an error.
 var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available",
 	"keep_failed", "visibility", "group",
-	"description", "labels", "places", "place_order"}
+	"description", "labels", "places", "place_order", "provider_values"}
 
 func fieldOf(e *app.Error) string {
 	// An error may name a part of a field, such as services[2].

@@ -22,6 +22,7 @@ import (
 	"muster/app/layout"
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
+	"muster/app/providervalue"
 	"muster/app/scaling"
 	"muster/app/schedule"
 	"muster/app/settings"
@@ -199,8 +200,18 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Visibility": `enum:"private,tenant" doc:"private: visible to its owner, people it's shared with, and admins; tenant: visible to everyone in the tenant; default: the tenant's default visibility"`,
 		"Group":      `maxLength:"200" doc:"One of your groups, whose members become co-owners"`,
 
+		"ProviderValues": `doc:"Settings of the provider for this cluster, such as credentials of your own. Sensitive values are never shown again"`,
+
 		"Description": `maxLength:"500" doc:"Description for people"`,
 		"Labels":      `doc:"Labels by key, such as cost-centre; machines carry them as tags. Labels that you leave out have the template's defaults"`,
+	},
+	reflect.TypeFor[providervalue.View](): {
+		"Values":     `nullable:"false"`,
+		"OwnAccount": `doc:"The machines are in an account that the cluster's users opened, not in the provider's"`,
+	},
+	reflect.TypeFor[providervalue.Value](): {
+		"Set":   `doc:"The cluster has a value of its own"`,
+		"Value": `doc:"The value; left out if it's sensitive"`,
 	},
 	reflect.TypeFor[label.Change](): {
 		"Description": `maxLength:"500" doc:"The new description; omit it to keep the current one"`,

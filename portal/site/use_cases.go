@@ -40,6 +40,7 @@ type UseCases struct {
 	Sleeping       Sleeping
 	Schedules      Schedules
 	Windows        Windows
+	Values         ProviderValues
 	Leases         Leases
 	Idle           Idle
 	Scaling        Scaling

@@ -9,7 +9,9 @@ import (
 	"muster/app/label"
 	"muster/app/layout"
 	"muster/app/node"
+	"muster/app/providervalue"
 	"muster/app/sshaccess"
+	"muster/app/template"
 )
 
 // Clusters shows clusters.
@@ -64,6 +66,16 @@ type Creates interface {
 	Places(ctx context.Context, a app.Actor, cluster string) (*layout.Places, error)
 	PreviewClone(ctx context.Context, a app.Actor, cluster, name string) (appcluster.Preview, error)
 	CloneCluster(ctx context.Context, a app.Actor, cluster, name, planHash string) (appcluster.Answer, error)
+}
+
+// ProviderValues are what users have set for the providers of clusters.
+type ProviderValues interface {
+	// ClusterProviderValues leaves sensitive values out.
+	ClusterProviderValues(ctx context.Context, a app.Actor, cluster string) (providervalue.View, error)
+	// SetClusterProviderValues replaces the values that are named; an empty one is removed.
+	SetClusterProviderValues(ctx context.Context, a app.Actor, cluster string, v providervalue.Values) (providervalue.View, error)
+	// FieldsIn are the settings of a provider that users can set.
+	FieldsIn(c *template.Catalog, provider string) []providervalue.Field
 }
 
 // Specs are requests for clusters like existing ones.

@@ -24,7 +24,7 @@ var Descriptor = family.Descriptor{
 	Fields: []family.Field{
 		{Name: "host", SetBy: family.SetByInstallation, Label: "Engine", Type: family.FieldText, Default: "unix:///var/run/docker.sock",
 			Help: "Address of the engine: unix:///path or tcp://host:2376. Access to it is equivalent to root on its host."},
-		{Name: "ca", SetBy: family.SetByTenant, Label: "CA certificate", Type: family.FieldLines, Help: "The CA that signed the engine's certificate, in PEM format. Enables TLS for tcp."},
+		{Name: "ca", SetBy: family.SetByTenant, Reaches: true, Label: "CA certificate", Type: family.FieldLines, Help: "The CA that signed the engine's certificate, in PEM format. Enables TLS for tcp."},
 		{Name: "cert", SetBy: family.SetByTenant, Label: "Client certificate", Type: family.FieldLines, Help: "Muster's certificate for the engine, in PEM format."},
 		{Name: "key", SetBy: family.SetByTenant, Label: "Client key", Type: family.FieldLines, Secret: true, Help: "The private key of Muster's certificate, in PEM format."},
 		{Name: "network", SetBy: family.SetByTenant, Label: "Network", Type: family.FieldText, Default: "bridge",
@@ -34,7 +34,7 @@ var Descriptor = family.Descriptor{
 		{Name: "sshd", SetBy: family.SetByTenant, Label: "SSH server", Type: family.FieldText, Default: "/usr/sbin/sshd", Help: "Path of OpenSSH's server in images."},
 		{Name: "pull", SetBy: family.SetByTenant, Label: "Pull images", Type: family.FieldChoice, Default: never, Options: []string{never, missing}, Runs: true,
 			Help: "Whether to pull images that the engine doesn't have. Their content runs as root in containers."},
-		{Name: "registry", SetBy: family.SetByTenant, Label: "Registry", Type: family.FieldText, Help: "The registry for the user and password, such as registry.example.org:5000, or docker.io."},
+		{Name: "registry", SetBy: family.SetByTenant, Reaches: true, Label: "Registry", Type: family.FieldText, Help: "The registry for the user and password, such as registry.example.org:5000, or docker.io."},
 		{Name: "registry_user", SetBy: family.SetByTenant, Label: "Registry user", Type: family.FieldText},
 		{Name: "registry_password", SetBy: family.SetByTenant, Label: "Registry password", Type: family.FieldText, Secret: true, Help: "A password, or a token that can pull."},
 		{Name: "build", SetBy: family.SetByTenant, Label: "Build images", Type: family.FieldChoice, Default: never, Options: []string{never, missing},

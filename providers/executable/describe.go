@@ -117,6 +117,11 @@ func (d descriptionLine) check(name string) (Description, error) {
 			return Description{}, err
 		}
 	}
+	// Muster can't know which of a program's settings say where its credentials go, so each may; those of single machines don't.
+	for i := range d.Fields {
+		is := func(f family.Field) bool { return f.Name == d.Fields[i].Name }
+		d.Fields[i].Reaches = !slices.ContainsFunc(d.FlavorFields, is) && !slices.ContainsFunc(d.ImageFields, is)
+	}
 	for _, power := range d.Powers {
 		if !slices.Contains(powerNames, power) {
 			e := app.Errorf(app.EInvalid, "it declares an unknown capability, %q", none.tidy(power, 50))

@@ -26,7 +26,7 @@ var Descriptor = family.Descriptor{
 	Description: "Triton instances (formerly Joyent), through CloudAPI. A flavor is a package, by name or UUID; an image is NAME (its newest version), " +
 		"NAME@VERSION or a UUID. Images must be Linux with bash.",
 	Fields: []family.Field{
-		{Name: "url", SetBy: family.SetByTenant, Label: "CloudAPI", Type: family.FieldText, Required: true, Help: "Address of the datacenter's CloudAPI, such as https://us-central-1.api.mnx.io."},
+		{Name: "url", SetBy: family.SetByTenant, Reaches: true, Label: "CloudAPI", Type: family.FieldText, Required: true, Help: "Address of the datacenter's CloudAPI, such as https://us-central-1.api.mnx.io."},
 		{Name: "account", SetBy: family.SetByTenant, Label: "Account", Type: family.FieldText, Required: true, Help: "The account's login."},
 		{Name: "user", SetBy: family.SetByTenant, Label: "Subuser", Type: family.FieldText, Help: "Login of the subuser (RBAC) that owns the key. Leave empty for the account itself."},
 		{Name: "key", SetBy: family.SetByTenant, Label: "Private key", Type: family.FieldLines, Required: true, Secret: true, Help: "An RSA or ECDSA SSH key of the account or subuser, in PEM format, without a passphrase."},

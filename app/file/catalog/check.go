@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"muster/app"
@@ -208,9 +209,26 @@ func (c *checker) provider(e *form.Entry, p *template.ProviderSpec) {
 		return
 	}
 	// What refers to a secret, or to a variable that is not there, cannot be judged here; all else can.
-	if err := c.options.CheckProvider(*p); err != nil && (ok || !unknownHere(p.Settings, err)) {
+	err := c.options.CheckProvider(*p)
+	if c.refusedField(e, err) {
+		return
+	}
+	if err != nil && (ok || !unknownHere(p.Settings, err)) {
 		c.refused(e, rule(e), []any{"settings"}, err)
 	}
+}
+
+// refusedField reports what is wrong with a setting that users may set, and whether anything is.
+func (c *checker) refusedField(e *form.Entry, err error) bool {
+	if err == nil {
+		return false
+	}
+	a := app.AsError(err)
+	text, is := strings.CutPrefix(a.Field, "fields.")
+	if n, failed := strconv.Atoi(text); is && failed == nil {
+		c.report(e, form.SeverityError, []any{"fields", n}, a.Hint, "%s: %s", e.Spell([]any{"fields", n}), a.Message)
+	}
+	return is
 }
 
 // providerType reports whether this build has a type of provider; it reports the ones that it has not.

@@ -33,7 +33,7 @@ func (c *checker) ownProvider(e *form.Entry, p *template.ProviderSpec) {
 	if c.options.CheckProvider == nil || c.out.Count() > before || !slices.Contains(c.options.ProviderTypes, p.Type) {
 		return
 	}
-	if err := c.options.CheckProvider(*p); err != nil {
+	if err := c.options.CheckProvider(*p); err != nil && !c.refusedField(e, err) {
 		// What refers to a secret cannot be judged here, but for whether it may be there at all.
 		a := app.AsError(err)
 		switch {
@@ -86,7 +86,7 @@ func (c *checker) ownSettings(e *form.Entry, p *template.ProviderSpec) map[strin
 // environment, or are not known at all.
 func (r *Reader) providerDoc(p *template.ProviderSpec) *form.ProviderDoc {
 	d := &form.ProviderDoc{AboutDoc: form.AboutDocOf(form.KindProvider, p.About), Type: p.Type, Zones: p.Zones, Rate: form.Rate(p.Rate),
-		Provisioner: p.Provisioner, Settings: p.Settings, Currency: p.Currency, Exchange: p.ExchangeRate, VolumeCost: p.VolumeCost}
+		Provisioner: p.Provisioner, Settings: p.Settings, Fields: form.UserFieldDocs(p.Fields), Currency: p.Currency, Exchange: p.ExchangeRate, VolumeCost: p.VolumeCost}
 	if p.Tenant != "" {
 		return d
 	}

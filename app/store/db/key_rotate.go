@@ -49,6 +49,7 @@ var sealedColumns = []sealedColumn{
 	{table: "requests", column: "encrypted_terms", place: "request_terms/", keys: []string{"id"}, number: true, clear: "terms"},
 	{table: "requests", column: "encrypted_payload", place: "request_kept/", keys: []string{"id"}, number: true, clear: "payload"},
 	{table: "place_runs", column: "encrypted_payload", place: "place_runs/", keys: []string{"run"}},
+	{table: "provider_values", column: "encrypted", place: "provider_values/", keys: []string{"cluster"}},
 	{table: "second_factors", column: "encrypted", place: "second_factors/", keys: []string{"id"}},
 	{table: "secrets", column: "value", place: "secrets/", keys: []string{"tenant", "name"}},
 	{table: "settings", column: "value", place: "settings/", keys: []string{"name"}, hex: true, only: []string{keyCheckRow, "worker_key", auditKeyRow}},

@@ -17,6 +17,7 @@ import (
 	"muster/app/store/identity"
 	"muster/app/store/lease"
 	"muster/app/store/policy"
+	"muster/app/store/providervalue"
 	"muster/app/store/resource"
 	"muster/app/store/volume"
 	"muster/app/template"
@@ -61,6 +62,13 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 	}
 	if c.Visibility == "" {
 		if c.Visibility, err = cluster.VisibilityOf(t.Row(cluster.DefaultVisibility, c.Tenant)); err != nil {
+			return op, err
+		}
+	}
+	if len(n.ProviderValues.Values) > 0 {
+		v := n.ProviderValues
+		v.Tenant, v.Cluster, v.Provider, v.ChangedAt, v.ChangedBy = c.Tenant, c.ID, c.Provider, c.CreatedAt, c.Owner
+		if err := providervalue.Put(t, v); err != nil {
 			return op, err
 		}
 	}

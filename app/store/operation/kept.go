@@ -12,6 +12,7 @@ import (
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/policy"
+	"muster/app/store/providervalue"
 )
 
 // A failed machine that is kept goes over, in one transaction, from its node to the node of a cluster of its own: its intent, what is known of it and its line
@@ -48,6 +49,9 @@ func KeepMachine(t *db.Tx, now time.Time, k appcluster.KeptMachine, status app.N
 		return err
 	}
 	if _, err := Create(t, k.NewCluster); err != nil {
+		return err
+	}
+	if err := providervalue.Copy(t, from, c.ID); err != nil {
 		return err
 	}
 	if err := t.Exec(`UPDATE clusters SET kept_from = ?, kept_node = ?, kept_reason = ? WHERE id = ?`, from, node, c.KeptReason, c.ID); err != nil {

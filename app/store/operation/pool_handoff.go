@@ -9,6 +9,7 @@ import (
 	"muster/app/store/db"
 	ledgerdb "muster/app/store/ledger"
 	"muster/app/store/policy"
+	"muster/app/store/providervalue"
 )
 
 // Machines of pools come to nodes in two steps. In the transaction that accepts a create or a resize they are promised: no one else gets them, and what
@@ -24,6 +25,10 @@ func promise(t *db.Tx, now time.Time, c app.Cluster, nodes []app.NewNode, d clus
 	var any bool
 	if err := t.Row(`SELECT EXISTS (SELECT 1 FROM pools WHERE tenant = ? AND ended_at = 0)`, c.Tenant).Scan(&any); err != nil || !any {
 		return db.Wrapped(err)
+	}
+	// Machines of pools are in the provider's account, as it is set up there.
+	if has, err := providervalue.Has(t, c.ID); err != nil || has {
+		return err
 	}
 	wants := cluster.PoolWants(c.Provider, nodes, d)
 	shapes := map[string]bool{}

@@ -9,6 +9,7 @@ import (
 	"muster/app/fleet"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/providervalue"
 )
 
 func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]fleet.CloudResource, error) {
@@ -118,6 +119,9 @@ func (s *Store) SetProof(ctx context.Context, tenant, cluster string, p fleet.Pr
 			return err
 		}
 		if err := t.Exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0`, db.Micros(p.At), cluster); err != nil {
+			return err
+		}
+		if err := providervalue.Forget(t, tenant, cluster); err != nil {
 			return err
 		}
 		return t.Event(app.Event{At: p.At, Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterDeleted),

@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/cmd/muster/cli"
+	"muster/cmd/muster/providervalue"
 
 	"github.com/spf13/cobra"
 )
@@ -51,6 +52,7 @@ func Command(c *cli.Context, more ...*cobra.Command) *cobra.Command {
 		clusterWakeCommand(c),
 		clusterScheduleCommand(c),
 		clusterMaintenanceCommand(c),
+		providervalue.Command(c, ConnectTo),
 		clusterExportCommand(c),
 		clusterCloneCommand(c),
 		clusterDiffCommand(c),

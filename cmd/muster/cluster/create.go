@@ -18,6 +18,7 @@ import (
 	applayout "muster/app/layout"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
+	"muster/cmd/muster/providervalue"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -85,6 +86,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 		places        placeFlags
 		description   string
 		labels        []string
+		values        providervalue.Flags
 		preview       bool
 		volumes       []string
 	)
@@ -142,6 +144,9 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 				}
 				r = withSpec(cmd, r, asked)
 			}
+			if r.ProviderValues, err = values.Read(c); err != nil {
+				return err
+			}
 			if err := places.apply(&r); err != nil {
 				return err
 			}
@@ -171,6 +176,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 	cmd.Flags().Lookup("provider").Usage = "`provider` of the machines, or several, separated by commas (default: the template's)"
 	cmd.Flags().Lookup("hardware").Usage = "hardware `type` of all nodes, or several, separated by commas (default: the template's, or any)"
 	places.declare(cmd.Flags())
+	values.Declare(cmd.Flags())
 	w.declare(cmd)
 	cmd.Flags().StringVarP(&file, "file", "f", "", "cluster spec, as written by cluster export: a YAML or JSON `file`, or - for stdin; flags override the spec")
 	cmd.Flags().StringVar(&lease, "lease", "", "lease `duration`, such as 8h or 7d, or forever (default: the template's)")

@@ -70,3 +70,15 @@ func (a AccountDesk) Offers(ctx context.Context, spec template.ProviderSpec) (fa
 	}
 	return offers, err
 }
+
+// List lists the machines of an account that carry tags.
+func (a AccountDesk) List(ctx context.Context, spec template.ProviderSpec, tags map[string]string) ([]family.Machine, error) {
+	if err := a.here(spec); err != nil {
+		return nil, err
+	}
+	p, err := a.Providers.Provider(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return p.List(ctx, tags)
+}

@@ -12,10 +12,13 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
+	"muster/app"
 	"muster/app/family"
 	"muster/app/netguard"
 	"muster/app/observe"
+	"muster/app/providervalue"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/jobs"
@@ -34,6 +37,28 @@ type ProviderSet struct {
 
 	mu     sync.Mutex
 	opened map[string]family.Provider // by accountKey
+	used   map[string]time.Time       // by accountKey: when an account of a single cluster was last asked for
+}
+
+// Bounds of the accounts of single clusters that are open: whoever creates clusters can bring any number of credentials.
+const (
+	clusterAccountIdle = 15 * time.Minute // longer than a step or a pass holds one
+	mostTriedAccounts  = 200              // of requests, which have no cluster yet
+)
+
+// forgetIdle closes accounts of single clusters that no one has asked for lately, and reports whether there is room for one more.
+func (p *ProviderSet) forgetIdle(now time.Time) bool {
+	for key, at := range p.used {
+		if now.Sub(at) < clusterAccountIdle {
+			continue
+		}
+		if c, ok := p.opened[key].(family.ProviderCloser); ok {
+			_ = c.Close()
+		}
+		delete(p.opened, key)
+		delete(p.used, key)
+	}
+	return len(p.used) < mostTriedAccounts
 }
 
 var _ jobs.Providers = (*ProviderSet)(nil)
@@ -42,6 +67,18 @@ func (p *ProviderSet) Provider(ctx context.Context, spec template.ProviderSpec) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := accountKey(spec)
+	if own := spec.Own; own != nil {
+		now := time.Now()
+		room := p.forgetIdle(now)
+		if p.opened[key] == nil && !room && own.Cluster == providervalue.NewCluster {
+			return nil, &app.Error{Code: app.ERateLimit, Message: "Too many accounts are being tried at the moment.",
+				Hint: "Try again in a few minutes.", RetryAfter: time.Minute}
+		}
+		if p.used == nil {
+			p.used = map[string]time.Time{}
+		}
+		p.used[key] = now
+	}
 	if open := p.opened[key]; open != nil {
 		return open, nil
 	}
@@ -74,6 +111,9 @@ func accountKey(spec template.ProviderSpec) string {
 
 // dataDir is an account's own directory. Names of providers don't contain an @.
 func (p *ProviderSet) dataDir(spec template.ProviderSpec) string {
+	if spec.Own != nil && spec.Own.Cluster != "" {
+		return filepath.Join(p.Dir, "@clusters", spec.Own.Cluster, spec.Name)
+	}
 	if spec.Tenant != "" {
 		return filepath.Join(p.Dir, "@tenants", spec.Tenant, spec.Name)
 	}

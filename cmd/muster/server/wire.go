@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,6 +43,7 @@ import (
 	"muster/portal"
 	fleetpage "muster/portal/fleet"
 	"muster/portal/site"
+	"muster/providers"
 )
 
 // Config is all settings of a server, as plain values.
@@ -173,7 +175,8 @@ func (s *Server) open(ctx context.Context) error {
 		Prometheus:   prometheus.New(prometheus.Config{Guard: s.guard(), Proxy: s.Hooks.Proxy, Version: cli.VersionName()}),
 		RequestHooks: s.asker(),
 		Accounts:     AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere},
-		LeaseGrace:   c.Upkeep.LeaseGrace, Blobs: blobs, ResourceLimits: c.Resources.limits(), Meter: s.metrics, Expose: s.metrics.Expose})
+		ListAccount:  AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere}.List, CheckProvider: providers.Check,
+		LeaseGrace: c.Upkeep.LeaseGrace, Blobs: blobs, ResourceLimits: c.Resources.limits(), Meter: s.metrics, Expose: s.metrics.Expose})
 	if _, err := s.Services.Catalog.RecordCatalog(ctx, s.id); err != nil {
 		return err
 	}
@@ -350,7 +353,7 @@ func (s *Server) lead(ctx context.Context) {
 		(&reconcile.Reconciler{Name: name, Installation: s.Providers.Installation,
 			Accounts: s.Store, Orphans: s.Store, Clusters: s.Store, Proofs: s.Store, Volumes: s.Store, Snapshots: s.Store,
 			Providers: TenantAccounts{s.Providers, s.Store.TenantNames, s.Services.Secret.SecretsOf},
-			Catalog:   s.catalog.Load, Own: s.Services.Catalog.TenantProviders, Used: s.Store.AccountUsed,
+			Catalog:   s.catalog.Load, Own: s.ownAccounts, Used: s.Store.AccountUsed,
 			Log: s.Log, Tags: s.Tags, Meter: s.metrics,
 			// The sandbox creates machines on the worker's host, which isn't this one without workers.
 			Elsewhere: s.madeElsewhere}).Run(ctx)
@@ -372,6 +375,16 @@ func (s *Server) lead(ctx context.Context) {
 		wg.Go(func() { s.slack.Maintain(ctx) })
 	}
 	wg.Wait()
+}
+
+// ownAccounts are those of tenants, and of single clusters whose users have set credentials.
+func (s *Server) ownAccounts(ctx context.Context) ([]*template.ProviderSpec, error) {
+	tenants, err := s.Services.Catalog.TenantProviders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	clusters, err := s.Services.Values.Accounts(ctx)
+	return append(slices.Clone(tenants), clusters...), err
 }
 
 // shut stops interfaces and workers concurrently: neither depends on the other.

@@ -14,6 +14,14 @@
   document.addEventListener("htmx:afterSettle", dress);
   document.addEventListener("htmx:oobAfterSwap", dress);
 
+  // Fields of the chosen provider only.
+  document.addEventListener("change", (ev) => {
+    const all = $("provider_values");
+    if (!all || ev.target.id !== "provider") return;
+    const chosen = ev.target.value || all.dataset.providerDefault;
+    for (const e of all.querySelectorAll("[data-provider]")) e.hidden = e.dataset.provider !== chosen;
+  }, true);
+
   document.addEventListener("click", (ev) => {
     const b = ev.target.closest("[data-copy-link]");
     if (!b) return;

@@ -1,6 +1,7 @@
 package form
 
 import (
+	"maps"
 	"time"
 
 	"muster/app"
@@ -31,7 +32,50 @@ type ProviderDoc struct {
 	Exchange    float64           `yaml:"exchange_rate" least:"0" doc:"Value of one unit of the currency in the installation's, such as 1.08. Required if the currencies differ."`
 	VolumeCost  float64           `yaml:"volume_cost_per_gb_month" least:"0" doc:"Price of a GB of a volume per month. Default: unknown."`
 	Provisioner map[string]string `yaml:"provisioner" doc:"Tags that a provisioner must have to run this provider's steps, such as region: eu. Default: any provisioner."`
+	Fields      []UserFieldDoc    `yaml:"fields" doc:"Settings that users can set when they create a cluster, such as credentials of their own."`
 	Settings    map[string]any    `yaml:"settings" hide:"" doc:"Settings of the provider type. Use ${env:NAME} in text for an environment variable of the server, to keep secrets out of files."`
+}
+
+// UserFieldDoc is a setting that users can set.
+type UserFieldDoc struct {
+	Name      string   `yaml:"name" need:"" doc:"Name of the setting, as in settings."`
+	Label     string   `yaml:"label" doc:"Display name. Default: the provider type's."`
+	Help      string   `yaml:"help" doc:"One sentence shown beside the field. Default: the provider type's."`
+	Type      string   `yaml:"type" doc:"text, lines, int, bool, choice or list. Default: the provider type's."`
+	Default   string   `yaml:"default" doc:"Value of clusters that don't set it, if settings doesn't have one."`
+	Override  bool     `yaml:"override" doc:"Whether users can set it for a cluster."`
+	Required  bool     `yaml:"required" doc:"Whether a new cluster must set it."`
+	Sensitive bool     `yaml:"sensitive" doc:"Whether values are kept encrypted and never shown. Always true for settings that the provider type calls secret."`
+	Options   []string `yaml:"options" doc:"Allowed values. Default: the provider type's."`
+	Pattern   string   `yaml:"pattern" doc:"Regular expression that the whole value must match."`
+	Min       *int     `yaml:"min" doc:"Smallest allowed number."`
+	Max       *int     `yaml:"max" doc:"Largest allowed number."`
+}
+
+// UserFieldDocs writes the settings that users can set.
+func UserFieldDocs(fields []template.ProviderField) (docs []UserFieldDoc) {
+	for _, f := range fields {
+		docs = append(docs, UserFieldDoc(f))
+	}
+	return docs
+}
+
+func (d *ProviderDoc) fields() (fields []template.ProviderField) {
+	for _, f := range d.Fields {
+		fields = append(fields, template.ProviderField(f))
+	}
+	return fields
+}
+
+// settings are those of the document, and the defaults of fields beside them.
+func (d *ProviderDoc) settings() map[string]any {
+	settings := maps.Clone(orEmpty(d.Settings))
+	for _, f := range d.Fields {
+		if _, set := settings[f.Name]; !set && f.Default != "" {
+			settings[f.Name] = f.Default
+		}
+	}
+	return settings
 }
 
 type hardwareDoc struct {
@@ -245,7 +289,7 @@ func NativeDoc(k Kind) any {
 func fromNative(e *Entry, doc any) any {
 	switch doc := doc.(type) {
 	case *ProviderDoc:
-		return &template.ProviderSpec{About: doc.about(e), Type: doc.Type, Zones: doc.Zones, Rate: template.Rate(doc.Rate), Settings: orEmpty(doc.Settings), Provisioner: doc.Provisioner,
+		return &template.ProviderSpec{About: doc.about(e), Type: doc.Type, Zones: doc.Zones, Rate: template.Rate(doc.Rate), Settings: doc.settings(), Fields: doc.fields(), Provisioner: doc.Provisioner,
 			Currency: doc.Currency, ExchangeRate: doc.Exchange, VolumeCost: doc.VolumeCost}
 	case *hardwareDoc:
 		h := &template.HardwareType{About: doc.about(e), Providers: make(map[string]template.Flavor, len(doc.Providers))}

@@ -15,6 +15,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"names of live clusters are unique", (*storeTest).names},
 	{"a cluster is renamed, and its id stays", (*storeTest).renames},
 	{"clusters have labels, and are found by them", (*storeTest).labels},
+	{"provider values are sealed, and kept until nothing is left", (*storeTest).providerValues},
 	{"lists of clusters are narrowed, sorted and paged", (*storeTest).clusterList},
 	{"nodes of all clusters are narrowed and paged", (*storeTest).nodeList},
 	{"a cluster is found, listed and counted for those who may see it", (*storeTest).readers},

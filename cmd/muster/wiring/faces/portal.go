@@ -80,6 +80,7 @@ func Portal(u *all.Services) site.UseCases {
 		Sleeping:       u.Operation.Sleeping,
 		Schedules:      u.Operation.Schedules,
 		Windows:        u.Window,
+		Values:         u.Values,
 		Leases:         u.Operation.Leases,
 		Idle:           u.Idle,
 		Scaling:        u.Scaling,
