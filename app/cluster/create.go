@@ -236,6 +236,13 @@ func (a *Creates) EvaluateRequest(ctx context.Context, actor app.Actor, r Create
 		if err := a.Values.Check(ctx, actor.Tenant, w.Preview.Layout.Provider, r.ProviderValues, dry); err != nil {
 			return w, err
 		}
+		own, err := a.Values.IsOwn(ctx, actor.Tenant, w.Preview.Layout.Provider, r.ProviderValues)
+		if err == nil {
+			err = NoVolumesOfOwn(own, w.Preview.Volumes)
+		}
+		if err != nil {
+			return w, err
+		}
 	}
 	if w.Decision.Outcome != policy.OutcomeRefuse && w.Decision.Lease != w.Facts.Lease {
 		// Checked against the template's own rules, and priced. Layout and plan don't depend on it.

@@ -30,6 +30,17 @@ func CheckVolumes(spec *template.ProviderSpec, makes func(kind string) bool, nod
 		Hint:    "Choose a provider whose type makes volumes, or services that need none."}
 }
 
+// NoVolumesOfOwn refuses volumes for a cluster with an account of its users' own: that account is forgotten with the cluster's last machine, and volumes may
+// outlive it.
+func NoVolumesOfOwn(own bool, planned []volume.Planned) error {
+	if !own || len(planned) == 0 {
+		return nil
+	}
+	return &app.Error{Code: app.EInvalid, Reason: "no_volumes", Field: "provider_values",
+		Message: fmt.Sprintf("Service %s needs volumes, which a cluster with credentials of its own can't have.", planned[0].Service),
+		Hint:    "Leave out the credentials, or choose services that need no volumes."}
+}
+
 // addVolumes adds the kept volumes that the nodes of a new cluster get, and what the others will cost, to what is reserved.
 func (a *Creates) addVolumes(ctx context.Context, actor app.Actor, r CreateRequest, n *NewCluster) error {
 	nodes := make([]plan.Node, len(n.Nodes))

@@ -24,6 +24,15 @@ func (a *Builder) checkVolumes(ctx context.Context, d *updateBuilder, nodes []pl
 	if err != nil {
 		return err
 	}
+	if len(planned) > 0 {
+		own, err := a.Preflight.Values.HasOwnAccount(ctx, d.Tenant, d.ID)
+		if err == nil {
+			err = cluster.NoVolumesOfOwn(own, planned)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	leaves := func(n plan.Node) bool { return n.Change == plan.NodeGone || len(n.Removed) > 0 }
 	if len(planned) == 0 && !slices.ContainsFunc(nodes, leaves) {
 		return d.ask.Volumes.Check()
