@@ -11,9 +11,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"muster/jobs/queue"
 	"muster/portal"
 	"muster/portal/apitest"
 )
@@ -23,7 +25,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv("TZ") == "" {
 		_ = os.Setenv("TZ", "UTC") // times are in the zone of the host, which tests don't know
 	}
-	testscript.Main(apitest.Watch(m, portal.InspectAPI), map[string]func(){"muster": func() { apitest.Here(portal.InspectAPI); main() },
+	testscript.Main(apitest.Watch(m, portal.InspectAPI), map[string]func(){"muster": func() {
+		apitest.Here(portal.InspectAPI)
+		queue.ExpireEvery = time.Second / 2
+		main()
+	},
 		"buildsystem": buildSystem, "visitor": visitorMain, "prometheus": prometheusMain})
 }
 

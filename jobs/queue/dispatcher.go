@@ -14,7 +14,6 @@ const (
 	sweepEvery = 500 * time.Millisecond
 	// A dispatch that no worker answered for so long is repeated, in case the queue lost it without losing everything.
 	redispatchAfter = 30 * time.Second
-	expireEvery     = 5 * time.Second
 	dispatchBatch   = 500
 	// maxDispatches is how many wake-ups of a tenant the queue may hold: more than it has workers.
 	maxDispatches = 1000
@@ -48,6 +47,9 @@ type Dispatcher struct {
 	Meter  observe.Meter // nil: no one counts
 }
 
+// ExpireEvery is how often Expire is called. It is a variable so that stories over the whole program needn't wait for it.
+var ExpireEvery = 5 * time.Second
+
 // Run works until ctx ends.
 func (d *Dispatcher) Run(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
@@ -79,7 +81,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 				d.Log.Info("rolling back failed operations, or continuing after them", "operations", n)
 			}
 		}
-		if now.Sub(expired) >= expireEvery || now.Before(expired) {
+		if now.Sub(expired) >= ExpireEvery || now.Before(expired) {
 			expired = now
 			n, err := d.Expire(ctx)
 			if ctx.Err() != nil {
