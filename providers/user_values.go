@@ -12,7 +12,7 @@ import (
 	"muster/app/template"
 )
 
-// checkUserFields refuses settings that users must not set: those that say where the installation's credentials go, and those that there are not. The
+// checkUserFields refuses settings that users must not set: those that say where the installation's credentials go, and unknown ones. The
 // error's field is fields.<index>.
 func checkUserFields(spec template.ProviderSpec, m registration) error {
 	if len(spec.Fields) > template.MostProviderFields {

@@ -73,7 +73,7 @@ type cachedAccount struct {
 // New returns the service on top of its needs.
 func New(c Config) *Service { return &Service{Config: c} }
 
-// NewCluster stands for the cluster of a request, which has no id yet. No id is like it.
+// NewCluster is the cluster of a request, which has no id yet. No id is like it.
 const NewCluster = "@new"
 
 // Own is what users have set: of a cluster, or of a request for one.

@@ -37,7 +37,7 @@ func (v Values) Shown(sensitive func(name string) bool) Values {
 	return out
 }
 
-// Hidden stands for a sensitive value that is set.
+// Hidden is shown for a sensitive value that is set.
 const Hidden = "set"
 
 // Bounds of values.

@@ -51,7 +51,7 @@ func (r *Reconciler) accountOf(c app.Cluster) string {
 	return c.Provider
 }
 
-// mine reports whether a cluster's machines are in the account of the pass. Accounts of single clusters are looked at for these alone, whoever else's machines
+// mine reports whether a cluster's machines are in the account of the pass. Accounts of single clusters are looked at for these alone, whatever other machines
 // are there, and no other account is looked at for them.
 func (p *pass) mine(i app.LiveIntent) bool {
 	own := template.ClusterAccountName(i.Tenant, p.name, i.Cluster)

@@ -40,13 +40,13 @@ type ProviderSet struct {
 	used   map[string]time.Time       // by accountKey: when an account of a single cluster was last asked for
 }
 
-// Bounds of the accounts of single clusters that are open: whoever creates clusters can bring any number of credentials.
+// Bounds of the accounts of single clusters that are open: anyone who creates clusters can bring any number of credentials.
 const (
 	clusterAccountIdle = 15 * time.Minute // longer than a step or a pass holds one
 	mostTriedAccounts  = 200              // of requests, which have no cluster yet
 )
 
-// forgetIdle closes accounts of single clusters that no one has asked for lately, and reports whether there is room for one more.
+// forgetIdle closes accounts of single clusters that no one has asked for recently, and reports whether there is room for one more.
 func (p *ProviderSet) forgetIdle(now time.Time) bool {
 	for key, at := range p.used {
 		if now.Sub(at) < clusterAccountIdle {
