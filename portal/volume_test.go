@@ -60,7 +60,7 @@ func TestVolumesAreShown(t *testing.T) {
 	ada, cy := o.at("ada"), o.at("cy")
 	ada.get("/volumes").reads(200, "No volumes.")
 	id := withVolume(t, o)
-	ada.get("/volumes").reads(200, "data", "Attached", "10 GB", "web-1", "Deleted with its data")
+	ada.get("/volumes").reads(200, "data", "Attached", "10 GB", "web-1", "If node is deleted")
 	cy.get("/volumes").lacks(id)
 
 	ada.post("/volumes/"+id+"/snapshots", url.Values{"keep": {"lots"}}).reads(http.StatusUnprocessableEntity, "Choose how many snapshots")

@@ -57,9 +57,9 @@ func (l List) until(v volume.Volume) string {
 // fate says what happens to a volume that a node has.
 func fate(v volume.Volume) string {
 	if v.OnDelete == "keep" {
-		return "Kept with its data"
+		return "Kept"
 	}
-	return "Deleted with its data"
+	return "Deleted"
 }
 
 // copyable reports whether a snapshot of a volume can be made.
