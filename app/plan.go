@@ -13,6 +13,8 @@ const (
 	ActionDelete    Action = "delete"    // give it back
 	ActionSleep     Action = "sleep"     // stop it and keep what is on it
 	ActionWake      Action = "wake"      // start it again, and wait until it has an address
+	// ActionBake makes an image of the machine, from which others start with what was installed on it.
+	ActionBake Action = "bake"
 	// ActionIsolate closes a machine that is kept for inspection to all but SSH, as far as its provider makes firewalls.
 	ActionIsolate Action = "isolate"
 
@@ -42,7 +44,7 @@ func (a Action) OnMachine() bool {
 }
 
 // MachineActions are those that are about a machine, and no service on it.
-var MachineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete, ActionSleep, ActionWake, ActionIsolate}
+var MachineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete, ActionSleep, ActionWake, ActionIsolate, ActionBake}
 
 // AsksProvider reports whether a step speaks to the provider.
 func (a Action) AsksProvider() bool { return a.OnMachine() && a != ActionBootstrap }

@@ -30,6 +30,7 @@ var estimates = map[app.Action]time.Duration{
 	app.ActionSleep:      10 * time.Second,
 	app.ActionWake:       20 * time.Second,
 	app.ActionIsolate:    5 * time.Second,
+	app.ActionBake:       60 * time.Second,
 }
 
 // Of a guess no more is known than this: it may take half as long, or three times as long.

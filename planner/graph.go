@@ -39,6 +39,7 @@ var actionOrder = func() map[app.Action]int {
 	order[app.ActionCompare] = len(order)
 	order[app.ActionSleep] = len(order)
 	order[app.ActionIsolate] = len(order)
+	order[app.ActionBake] = len(order)
 	order[app.ActionDelete] = len(order)
 	return order
 }()

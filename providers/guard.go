@@ -70,6 +70,7 @@ var (
 	_ family.Offerer        = (*guarded)(nil)
 	_ family.Sharer         = (*guarded)(nil)
 	_ family.Namer          = (*guarded)(nil)
+	_ family.Baker          = (*guarded)(nil)
 	_ family.Empowered      = (*guarded)(nil)
 )
 
@@ -94,6 +95,8 @@ func (g *guarded) Has(power any) (ok bool) {
 		_, ok = family.PowerOf[family.Sharer](g.inner)
 	case *family.Namer:
 		_, ok = family.PowerOf[family.Namer](g.inner)
+	case *family.Baker:
+		_, ok = family.PowerOf[family.Baker](g.inner)
 	default:
 		ok = true
 	}

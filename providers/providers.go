@@ -121,6 +121,9 @@ func Descriptors() []family.Descriptor {
 	return out
 }
 
+// Bakes reports whether images can be made of machines of a type of provider.
+func Bakes(kind string) bool { return memberOf(kind).Descriptor.Bakes }
+
 // Sleeps reports whether machines of a type of provider can be stopped and started again.
 func Sleeps(kind string) bool { return memberOf(kind).Descriptor.Sleeps }
 

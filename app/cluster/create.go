@@ -51,6 +51,7 @@ type CreatesConfig struct {
 	Preflight *Preflight
 	Views     *Views
 	Specs     *Specs
+	Images    Images // nil: machines are never started from baked images
 }
 
 // Creates previews, explains, requests and clones clusters.

@@ -117,6 +117,10 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 	if err != nil {
 		return Draft{}, Preview{}, err
 	}
+	notes, err := a.startBaked(ctx, tenant, c.Providers[layout.Provider], &d, hooks)
+	if err != nil {
+		return Draft{}, Preview{}, err
+	}
 	plan, err := a.Plans.Plan(ctx, tenant, layout.Provider, appplan.Request{Kind: app.OperationCreate, Nodes: d.Nodes, Services: d.Definition.Services,
 		Config: d.Definition.Config, Hooks: hooks, Fallbacks: d.Definition.FallbackHardware})
 	if err != nil {
@@ -128,6 +132,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 	if words := template.FallbackWords(plan.Fallbacks, layout.CostPerHour, layout.MostPerHour, layout.Currency); words != "" {
 		layout.Notes = append(slices.Clone(layout.Notes), words)
 	}
+	layout.Notes = append(slices.Clone(layout.Notes), bakedNotes(plan, notes)...)
 	if layout.Size() > appplan.NamesMost {
 		layout.Notes = append(slices.Clone(layout.Notes), "On clusters with more than 1,000 nodes, each node's hosts file lists only the nodes that the configuration names.")
 	}

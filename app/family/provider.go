@@ -167,6 +167,7 @@ type Descriptor struct {
 	Description string  `json:"description"`
 	Fields      []Field `json:"fields"`
 	Sleeps      bool    `json:"sleeps,omitempty"` // its machines can be stopped and started again; see Sleeper
+	Bakes       bool    `json:"bakes,omitempty"`  // images can be made of its machines; see Baker
 	// Firewalls tells that it makes firewalls for clusters whose template has one; see MachineSpec.Firewall and Sharer.
 	Firewalls bool `json:"firewalls,omitempty"`
 	// FlavorFields and ImageFields are what a hardware type or an image type may say for accounts of this kind beside the flavor or the image

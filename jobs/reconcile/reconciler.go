@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -48,6 +49,7 @@ type Reconciler struct {
 	Orphans      OrphanStore
 	Clusters     ClusterStore
 	Proofs       ProofStore
+	Images       ImageStore // nil: no images are baked
 	Providers    jobs.Providers
 	Catalog      func() *template.Catalog
 	// Own returns the providers that tenants have of their own; nil: none do.
@@ -141,7 +143,7 @@ func (r *Reconciler) tick(ctx context.Context) error {
 			r.begin(ctx, "account "+name, func(ctx context.Context) { r.look(ctx, name, mode) })
 		}
 	}
-	return r.beginProofs(ctx)
+	return errors.Join(r.beginProofs(ctx), r.beginImages(ctx))
 }
 
 // schedule has an account looked at in the next tick.

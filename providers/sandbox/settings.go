@@ -36,6 +36,7 @@ const (
 var Descriptor = family.Descriptor{
 	Name:        "sandbox",
 	Sleeps:      true,
+	Bakes:       true,
 	Host:        true,
 	Description: "Machines on this host with real SSH, without a cloud account. Isolated for convenience, not security.",
 	Fields: []family.Field{
