@@ -74,6 +74,7 @@ type everything interface {
 	site.Provisioners
 	site.Machines
 	site.Pools
+	site.Images
 	site.BuildHooks
 	site.Builds
 	site.BuildCalls

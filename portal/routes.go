@@ -15,6 +15,7 @@ import (
 	"muster/portal/home"
 	"muster/portal/identity"
 	"muster/portal/idle"
+	"muster/portal/image"
 	"muster/portal/node"
 	"muster/portal/operation"
 	"muster/portal/policy"
@@ -54,6 +55,7 @@ func (p *Portal) pages() []site.Route {
 		resource.Routes(p.resource),
 		fleet.Routes(p.fleet),
 		pool.Routes(p.pool),
+		image.Routes(p.image),
 		window.Routes(p.window),
 		quarantine.Routes(p.kept),
 	)
@@ -77,6 +79,7 @@ func (p *Portal) operations() []site.Operation {
 		execution.Operations(p.execution),
 		policy.Operations(p.policy),
 		pool.Operations(p.pool),
+		image.Operations(p.image),
 		quarantine.Operations(p.kept),
 		fleet.Operations(p.fleet),
 		quota.Operations(p.quota),

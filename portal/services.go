@@ -12,6 +12,7 @@ import (
 	"muster/portal/home"
 	"muster/portal/identity"
 	"muster/portal/idle"
+	"muster/portal/image"
 	"muster/portal/node"
 	"muster/portal/operation"
 	"muster/portal/policy"
@@ -35,6 +36,7 @@ type services struct {
 	idle      *idle.Service
 	node      *node.Service
 	pool      *pool.Service
+	image     *image.Service
 	kept      *quarantine.Service
 	quota     *quota.Service
 	resource  *resource.Service
@@ -60,6 +62,7 @@ func newServices(s *site.Site) (n services) {
 	n.idle = idle.New(s)
 	n.node = node.New(s)
 	n.pool = pool.New(s)
+	n.image = image.New(s)
 	n.kept = quarantine.New(s)
 	n.quota = quota.New(s)
 	n.resource = resource.New(s)

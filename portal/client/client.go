@@ -43,6 +43,7 @@ type Client struct {
 	Orphans           *Orphans
 	Policies          *Policies
 	Pools             *Pools
+	Images            *Images
 	ProvisionerTokens *ProvisionerTokens
 	Provisioners      *Provisioners
 	ManualSteps       *ManualSteps
@@ -110,6 +111,7 @@ func New(s Settings) (*Client, error) {
 	c.Orphans = (*Orphans)(p)
 	c.Policies = (*Policies)(p)
 	c.Pools = (*Pools)(p)
+	c.Images = (*Images)(p)
 	c.ProvisionerTokens = (*ProvisionerTokens)(p)
 	c.Provisioners = (*Provisioners)(p)
 	c.ManualSteps = (*ManualSteps)(p)

@@ -53,6 +53,7 @@ type UseCases struct {
 	Provisioners   Provisioners
 	Machines       Machines
 	Pools          Pools
+	Images         Images
 	BuildHooks     BuildHooks
 	Builds         Builds
 	BuildCalls     BuildCalls

@@ -93,6 +93,7 @@ func Portal(u *all.Services) site.UseCases {
 		Provisioners:   u.Fleet.Provisioners,
 		Machines:       u.Fleet.Machines,
 		Pools:          u.Pool.Pools,
+		Images:         u.Image.Images,
 		BuildHooks:     buildHooks{u.Build.Hooks, u.Build.Intake},
 		Builds:         u.Build.Builds,
 		BuildCalls:     buildCalls{u.Build.Intake, u.Build.Access},
