@@ -33,7 +33,7 @@ func (w *actions) bake(ctx context.Context, as *execution.Assignment, out family
 		return fmt.Errorf("%s: list images: %w", as.Provider.Name, err)
 	}
 	if made == nil { // else the machine may be stopped, or the image may be of it as it was before
-		if err := w.cleanForBake(ctx, as, out); err != nil {
+		if err := cleanForBake(ctx, w, as, out); err != nil {
 			return err
 		}
 		i, err := b.Bake(family.WithProgress(ctx, out), as.Node.MachineID, spec)
@@ -95,7 +95,7 @@ sync; exit 0
 `
 
 // cleanForBake removes from a machine what is its own.
-func (w *actions) cleanForBake(ctx context.Context, as *execution.Assignment, out family.Output) error {
+func cleanForBake(ctx context.Context, w *actions, as *execution.Assignment, out family.Output) error {
 	sh, release, err := w.shell(ctx, w.target(as, as.SSHKey))
 	if as.Tries > 1 && app.CodeOf(err) == app.ECredentials {
 		return nil // the login key is the last that goes
@@ -130,7 +130,7 @@ func startedFrom(ctx context.Context, sh family.Shell, i *bake.Image) (bool, err
 
 // installBaked runs the installs that were to be in the image of a node's machine, where it does not have them: the image was gone, or the machine came from a
 // pool. The plan has no steps for them.
-func (w *actions) installBaked(ctx context.Context, as *execution.Assignment, sh family.Shell, out family.Output) error {
+func installBaked(ctx context.Context, w *actions, as *execution.Assignment, sh family.Shell, out family.Output) error {
 	if as.Baked == nil || as.Baked.Image == "" {
 		return nil
 	}

@@ -132,7 +132,6 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 	if words := template.FallbackWords(plan.Fallbacks, layout.CostPerHour, layout.MostPerHour, layout.Currency); words != "" {
 		layout.Notes = append(slices.Clone(layout.Notes), words)
 	}
-	layout.Notes = append(slices.Clone(layout.Notes), bakedNotes(plan, notes)...)
 	if layout.Size() > appplan.NamesMost {
 		layout.Notes = append(slices.Clone(layout.Notes), "On clusters with more than 1,000 nodes, each node's hosts file lists only the nodes that the configuration names.")
 	}
@@ -143,6 +142,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 	if spec := c.Providers[layout.Provider]; t.Idle != nil && t.Idle.Action() == template.IdleSleep && spec != nil && a.Sleeps != nil && !a.Sleeps(spec.Type) {
 		warnings = append(warnings, fmt.Sprintf("Provider %s can't stop machines and keep them, so the cluster won't go to sleep when it's idle.", spec.Name))
 	}
+	p.Baked = bakedNotes(plan, notes)
 	p.Layout, p.Plan, p.PlanHash, p.Duration, p.Warnings = layout, plan, plan.Hash(), plan.Duration(), warnings
 	return d, p, nil
 }

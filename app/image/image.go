@@ -75,7 +75,7 @@ type View struct {
 
 // Built is the answer to a request for images of a template.
 type Built struct {
-	Images []Image  `json:"images"`         // that are there or on their way
+	Images []Image  `json:"images"`         // ready, or being built
 	Left   []string `json:"left,omitempty"` // why installs are not in them
 }
 

@@ -59,7 +59,7 @@ func (l layout) loadBaked(id string) (*bakedRecord, error) {
 }
 
 // Bake copies the files of a machine: in process mode its home, in namespaces mode the layers in which its changes are. Host key, host name and login key
-// are the machine's alone, and made again for each machine that starts from the image.
+// are the machine's alone, and new for each machine that starts from the image.
 func (p *Provider) Bake(ctx context.Context, machine string, spec family.BakeSpec) (family.BakedImage, error) {
 	r, unlock, err := p.hold(ctx, machine)
 	if err != nil {
@@ -125,7 +125,7 @@ func (l layout) treesOf(r *record) ([]string, error) {
 	return trees, err
 }
 
-// ownFiles are those of a machine of namespaces that say which one it is. All but the last are written anew when a machine starts.
+// ownFiles are those of a machine of namespaces that say which one it is. All but the last are written again when a machine starts.
 var ownFiles = []string{"etc/hostname", "etc/hosts", "etc/machine-id", "etc/ssh/ssh_host_ed25519_key", "etc/ssh/ssh_host_ed25519_key.pub", "root/.ssh", "root/.bash_history"}
 
 // forgetMachine takes out of an image's files what is one machine's alone.
@@ -181,7 +181,7 @@ func (p *Provider) DeleteBaked(_ context.Context, id string) error {
 	return os.RemoveAll(grave)
 }
 
-// fromBaked gives a new machine the files of the image that it starts from.
+// fromBaked copies to a new machine the files of the image that it starts from.
 func (l layout) fromBaked(ctx context.Context, r *record) error {
 	if r.Baked == "" {
 		return nil
