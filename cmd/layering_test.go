@@ -35,7 +35,8 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
-	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/node", "app/operation", "app/ownership", "app/place", "app/policy", "app/pool", "app/resource", "app/schedule", "app/secret", "app/settings",
+	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/node", "app/operation", "app/ownership", "app/place", "app/policy", "app/pool",
+	"app/resource", "app/schedule", "app/secret", "app/settings",
 	"app/sshaccess", "app/upkeep", "app/usage", "app/webhook", "app/window", "app/quarantine"}
 
 // The first matching line counts.

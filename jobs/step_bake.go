@@ -149,7 +149,8 @@ func installBaked(ctx context.Context, w *actions, as *execution.Assignment, sh 
 			return err
 		}
 		began := time.Now()
-		if err := a.Run(ctx, sh, family.ServiceCall{NodeContext: nodeContext(as), Operation: as.Fence.Operation, Step: as.Node.Name + "." + name + "." + string(app.ActionInstall),
+		if err := a.Run(ctx, sh, family.ServiceCall{NodeContext: nodeContext(as), Operation: as.Fence.Operation,
+			Step:    as.Node.Name + "." + name + "." + string(app.ActionInstall),
 			Service: name, Action: app.ActionInstall, Fields: call.Fields, Config: as.Baked.Configs[name], Services: as.Node.Services}, out); err != nil {
 			return err
 		}

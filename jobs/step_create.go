@@ -93,7 +93,8 @@ func makeMachine(ctx context.Context, p family.Provider, as *execution.Assignmen
 
 // createFrom asks for a machine from the baked image of its node, or from the catalog's own where there is none, or the provider doesn't have it any more or
 // can't start a machine from it: its installs are run in its bootstrap then.
-func createFrom(ctx context.Context, p family.Provider, spec family.MachineSpec, as *execution.Assignment, out family.Output, r *execution.Report) (family.Machine, error) {
+func createFrom(ctx context.Context, p family.Provider, spec family.MachineSpec, as *execution.Assignment, out family.Output,
+	r *execution.Report) (family.Machine, error) {
 	if as.Baked == nil || as.Baked.Image == "" || r.Image != nil && r.Image.Gone {
 		return p.Create(ctx, spec)
 	}
@@ -103,7 +104,8 @@ func createFrom(ctx context.Context, p family.Provider, spec family.MachineSpec,
 	m, err := p.Create(ctx, spec)
 	switch app.CodeOf(err) {
 	case app.ENotFound, app.EInvalid:
-		out(family.StreamSystem, fmt.Sprintf("Baked image %s can't be used, so the machine starts from image %s: %s", as.Baked.Image, base, app.AsError(err).ForPeople()))
+		out(family.StreamSystem, fmt.Sprintf("Baked image %s can't be used, so the machine starts from image %s: %s", as.Baked.Image, base,
+			app.AsError(err).ForPeople()))
 		spec.Image.Image, r.Image.Gone = base, true
 		return p.Create(ctx, spec)
 	case "":

@@ -24,7 +24,8 @@ func (c *creation) bakes() {
 	}
 }
 
-// withoutBaked takes out of a finished plan of a create what is in the images that its nodes start from: whatever waited for such an install waits for what that
+// withoutBaked takes out of a finished plan of a create what is in the images that its nodes start from: whatever waited for such an install waits
+// for what that
 // waited for.
 func withoutBaked(p *appplan.Plan, r appplan.Request) {
 	baked := map[string][]string{}

@@ -6,7 +6,8 @@ type Use struct {
 	Nodes  map[string]string `json:"nodes"`  // the key of each node's image
 }
 
-// Image is a baked image as a cluster starts from it. The key is also in a file of the machine: where that is missing, the machine is of the base image, and its
+// Image is a baked image as a cluster starts from it. The key is also in a file of the machine: where that is missing, the machine is of the base
+// image, and its
 // installs are yet to be run.
 type Image struct {
 	Key      string                    `json:"key"`

@@ -14,11 +14,13 @@ import (
 // Images finds the baked images that the nodes of a create start from.
 type Images interface {
 	// ForCreate returns them by node, and a sentence for each reason why installs are not baked. A template whose images are not baked has none.
-	ForCreate(ctx context.Context, tenant, template string, p *template.ProviderSpec, nodes []appplan.Node, d Definition, hooks []template.OperationHook) (*bake.Use, []string, error)
+	ForCreate(ctx context.Context, tenant, template string, p *template.ProviderSpec, nodes []appplan.Node, d Definition,
+		hooks []template.OperationHook) (*bake.Use, []string, error)
 }
 
 // startBaked has the nodes of a draft start from the longest layers that exist.
-func (a *Creates) startBaked(ctx context.Context, tenant string, p *template.ProviderSpec, d *Draft, hooks []template.OperationHook) (notes []string, err error) {
+func (a *Creates) startBaked(ctx context.Context, tenant string, p *template.ProviderSpec, d *Draft,
+	hooks []template.OperationHook) (notes []string, err error) {
 	if a.Images == nil || p == nil {
 		return nil, nil
 	}

@@ -78,7 +78,8 @@ func left(groups []*group) (out []string) {
 }
 
 // ForCreate implements cluster.Images.
-func (f *Finder) ForCreate(ctx context.Context, tenant, name string, p *template.ProviderSpec, nodes []plan.Node, d cluster.Definition, hooks []template.OperationHook) (*bake.Use, []string, error) {
+func (f *Finder) ForCreate(ctx context.Context, tenant, name string, p *template.ProviderSpec, nodes []plan.Node, d cluster.Definition,
+	hooks []template.OperationHook) (*bake.Use, []string, error) {
 	if !f.Bakes(p.Type) {
 		return nil, nil, nil
 	}

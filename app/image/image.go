@@ -102,14 +102,17 @@ func (r Rule) Check() error {
 	case r.AfterCreates < 1 || r.AfterCreates > mostCreates:
 		return bad("after_creates", "An image can be built after 1 to %d clusters, not %d.", mostCreates, r.AfterCreates)
 	case r.Within < leastWithin || r.Within > mostWithin:
-		return bad("within", "Clusters can be counted within %s to %s, not %s.", humanize.Duration(leastWithin), humanize.Duration(mostWithin), humanize.Duration(r.Within))
+		return bad("within", "Clusters can be counted within %s to %s, not %s.", humanize.Duration(leastWithin), humanize.Duration(mostWithin),
+			humanize.Duration(r.Within))
 	case r.KeepUnused < leastKeep || r.KeepUnused > mostKeep:
-		return bad("keep_unused", "Unused images can be kept for %s to %s, not %s.", humanize.Duration(leastKeep), humanize.Duration(mostKeep), humanize.Duration(r.KeepUnused))
+		return bad("keep_unused", "Unused images can be kept for %s to %s, not %s.", humanize.Duration(leastKeep), humanize.Duration(mostKeep),
+			humanize.Duration(r.KeepUnused))
 	}
 	return nil
 }
 
 // Text says a rule in words.
 func (r Rule) Text() string {
-	return fmt.Sprintf("after %s within %s, kept for %s unused", humanize.Count(r.AfterCreates, "cluster"), humanize.Duration(r.Within), humanize.Duration(r.KeepUnused))
+	return fmt.Sprintf("after %s within %s, kept for %s unused", humanize.Count(r.AfterCreates, "cluster"), humanize.Duration(r.Within),
+		humanize.Duration(r.KeepUnused))
 }

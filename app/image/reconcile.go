@@ -147,7 +147,8 @@ func (a *Reconciler) build(ctx context.Context, i Image, now time.Time) error {
 	return a.Store.FailImage(ctx, i, app.AsError(err).ForPeople(), now)
 }
 
-// clusterOf makes up the one-node cluster on whose machine an image is built. It is deleted when its time is over: as soon as the image is ready, or has failed.
+// clusterOf makes up the one-node cluster on whose machine an image is built. It is deleted when its time is over: as soon as the image is ready, or
+// has failed.
 func (a *Reconciler) clusterOf(ctx context.Context, i Image, now time.Time) (n cluster.NewCluster, err error) {
 	c, revision, err := a.Catalogs.CatalogAt(ctx, i.Tenant, 0)
 	if err != nil {
@@ -164,12 +165,14 @@ func (a *Reconciler) clusterOf(ctx context.Context, i Image, now time.Time) (n c
 	owner := "image:" + i.Template
 	id := app.ClusterID("bake-"+i.Template, number)
 	flavor := d.Hardware[node.Hardware]
-	of := app.Cluster{ID: id, Tenant: i.Tenant, Name: id, Owner: owner, Template: owner, Provider: i.Provider, Size: 1, Services: node.Services, Status: app.ClusterPending,
+	of := app.Cluster{ID: id, Tenant: i.Tenant, Name: id, Owner: owner, Template: owner, Provider: i.Provider, Size: 1, Services: node.Services,
+		Status:      app.ClusterPending,
 		CostPerHour: flavor.CostPerHour, DNSSuffix: app.DefaultDNSSuffix, CreatedAt: now, ExpiresAt: now.Add(buildTime),
 		Description: "Builds a baked image of template " + i.Template + ", then is deleted."}
 	is := app.Node{Cluster: id, Name: node.Name, Hardware: node.Hardware, Image: node.Image, Zone: node.Zone, Services: node.Services, Status: app.NodePlanned,
 		SSHUser: cmp.Or(d.Images[node.Image].SSHUser, "root"), Hostname: app.Hostname(id, node.Name, app.DefaultDNSSuffix)}
-	plan, err := a.Plans.Plan(ctx, i.Tenant, i.Provider, appplan.Request{Kind: app.OperationCreate, Nodes: []appplan.Node{node}, Services: d.Services, Config: d.Config})
+	plan, err := a.Plans.Plan(ctx, i.Tenant, i.Provider, appplan.Request{Kind: app.OperationCreate, Nodes: []appplan.Node{node}, Services: d.Services,
+		Config: d.Config})
 	if err != nil {
 		return n, err
 	}
@@ -177,7 +180,8 @@ func (a *Reconciler) clusterOf(ctx context.Context, i Image, now time.Time) (n c
 		d.Services = map[string]*template.Service{}
 	}
 	n = cluster.NewCluster{Cluster: of, Definition: d, TenantCatalog: revision, Nodes: []app.NewNode{{Node: is, Intent: strings.ToLower(rand.Text())}},
-		Operation: cluster.NewOperation{Operation: app.Operation{Tenant: i.Tenant, Cluster: id, Kind: app.OperationCreate, PlanHash: plan.Hash(), Requester: owner, CreatedAt: now,
+		Operation: cluster.NewOperation{Operation: app.Operation{Tenant: i.Tenant, Cluster: id, Kind: app.OperationCreate, PlanHash: plan.Hash(),
+			Requester: owner, CreatedAt: now,
 			Expected: plan.Duration()}, Plan: plan}}
 	if n.PrivateKey, n.PublicKey, err = a.Keys.NewKey("muster " + id); err != nil {
 		return n, fmt.Errorf("key of %s: %w", id, err)

@@ -13,8 +13,8 @@ var (
 	interpreterLine = regexp.MustCompile(`^#!.*`)
 	configWord      = regexp.MustCompile(`CONFIG_[A-Za-z0-9_]+`)
 	ownWord         = regexp.MustCompile(`MUSTER_(?:TENANT|CLUSTER|NODE|HOSTNAME|OWNER|OPERATION|STEP)\b`)
-	hostWord        = regexp.MustCompile(`\b(?:hostname|hostnamectl|machine-id|ifconfig)\b|/etc/hosts\b|\bip (?:-\S+ )*(?:a|addr|address|r|route|link)\b|\buname -[a-z]*n`)
-	wholeWord       = regexp.MustCompile(`MUSTER_CONFIG|\beval\b|\bprintenv\b|\benv\b|\bcompgen\b|\bdeclare\b|\bset\s*[|>;\n]|\$\{!|os\.environ|%ENV\b|\bENV\b|process\.env`)
+	hostWord        = regexp.MustCompile(`\b(?:hostname|hostnamectl|machine-id|ifconfig)\b|/etc/hosts\b|\bip (?:a|addr|address|r|route|link)\b|\buname -[a-z]*n`)
+	wholeWord       = regexp.MustCompile(`MUSTER_CONFIG|\$\{!|\b(?:eval|printenv|env|compgen|declare)\b|\bset\s*[|>;\n]|os\.environ|\bENV\b|process\.env`)
 )
 
 // Inputs carries out family.InputReader, by the words of a script. One that can get at the whole configuration sees all of it.

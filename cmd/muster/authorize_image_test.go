@@ -11,7 +11,8 @@ import (
 // image makes one of the scene's tenant, which waits to be built.
 func (s *scene) image() int64 {
 	s.used = true
-	list, err := s.server.Store.AddImages(s.t.Context(), s.boss(), []image.Image{{Key: s.fresh("key"), Template: "web", Provider: "none", Hardware: "small", Base: "host",
+	list, err := s.server.Store.AddImages(s.t.Context(), s.boss(), []image.Image{{Key: s.fresh("key"), Template: "web", Provider: "none",
+		Hardware: "small", Base: "host",
 		Services: []string{"web"}, CreatedBy: "boss", Keep: time.Hour}}, time.Now())
 	s.must(err)
 	return list[0].ID

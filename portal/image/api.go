@@ -58,7 +58,8 @@ func (p *Service) apiDelete(ctx context.Context, in *ImageID) (*struct{}, error)
 }
 
 func (p *Service) apiSetRule(ctx context.Context, in *ruleInput) (*site.Body[image.Rule], error) {
-	r := image.Rule{Template: in.Template, AfterCreates: in.Body.AfterCreates, Within: time.Duration(in.Body.Within), KeepUnused: time.Duration(in.Body.KeepUnused)}
+	r := image.Rule{Template: in.Template, AfterCreates: in.Body.AfterCreates, Within: time.Duration(in.Body.Within),
+		KeepUnused: time.Duration(in.Body.KeepUnused)}
 	if r.KeepUnused == 0 {
 		r.KeepUnused = image.KeepUnused
 	}

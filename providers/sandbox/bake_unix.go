@@ -126,7 +126,8 @@ func (l layout) treesOf(r *record) ([]string, error) {
 }
 
 // ownFiles are those of a machine of namespaces that say which one it is. All but the last are written again when a machine starts.
-var ownFiles = []string{"etc/hostname", "etc/hosts", "etc/machine-id", "etc/ssh/ssh_host_ed25519_key", "etc/ssh/ssh_host_ed25519_key.pub", "root/.ssh", "root/.bash_history"}
+var ownFiles = []string{"etc/hostname", "etc/hosts", "etc/machine-id", "etc/ssh/ssh_host_ed25519_key", "etc/ssh/ssh_host_ed25519_key.pub",
+	"root/.ssh", "root/.bash_history"}
 
 // forgetMachine takes out of an image's files what is one machine's alone.
 func forgetMachine(dir string) error {

@@ -18,13 +18,15 @@ type Store struct{ *db.DB }
 // New returns the store of a database.
 func New(d *db.DB) *Store { return &Store{d} }
 
-const columns = `i.id, i.tenant, i.image_key, i.template, i.provider, i.zone, i.hardware, i.image, i.services, i.state, i.provider_image, i.cluster, i.created_by, i.created_at,
+const columns = `i.id, i.tenant, i.image_key, i.template, i.provider, i.zone, i.hardware, i.image, i.services, i.state, i.provider_image, i.cluster,
+	i.created_by, i.created_at,
 	i.ready_at, i.used_at, i.uses, i.install_time, i.keep_unused, i.unused_at, i.error`
 
 func scan(row db.Scanner, more ...any) (i image.Image, err error) {
 	var services []byte
 	var created, ready, used, took, keep, unused int64
-	err = row.Scan(append([]any{&i.ID, &i.Tenant, &i.Key, &i.Template, &i.Provider, &i.Zone, &i.Hardware, &i.Base, &services, &i.State, &i.Image, &i.Cluster, &i.CreatedBy, &created,
+	err = row.Scan(append([]any{&i.ID, &i.Tenant, &i.Key, &i.Template, &i.Provider, &i.Zone, &i.Hardware, &i.Base, &services, &i.State, &i.Image,
+		&i.Cluster, &i.CreatedBy, &created,
 		&ready, &used, &i.Uses, &took, &keep, &unused, &i.Error}, more...)...)
 	if err != nil {
 		return i, err
@@ -92,11 +94,14 @@ func add(t *db.Tx, who app.Actor, i image.Image, now time.Time) (image.Image, er
 		return i, db.Wrapped(err)
 	}
 	if there >= image.MaxImages {
-		return i, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("You've reached the limit of %d baked images.", image.MaxImages), Hint: "Delete images that you don't need."}
+		return i, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("You've reached the limit of %d baked images.", image.MaxImages),
+			Hint: "Delete images that you don't need."}
 	}
-	if err := t.Row(`INSERT INTO baked_images (tenant, image_key, template, provider, zone, hardware, image, services, recipe, state, provider_image, cluster, created_by, created_at,
+	if err := t.Row(`INSERT INTO baked_images (tenant, image_key, template, provider, zone, hardware, image, services, recipe, state, provider_image,
+		cluster, created_by, created_at,
 			ready_at, used_at, uses, install_time, keep_unused, unused_at, error)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', '', '', ?, ?, 0, 0, 0, 0, ?, 0, '') RETURNING id`, who.Tenant, i.Key, i.Template, i.Provider, i.Zone, i.Hardware, i.Base,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', '', '', ?, ?, 0, 0, 0, 0, ?, 0,
+			'') RETURNING id`, who.Tenant, i.Key, i.Template, i.Provider, i.Zone, i.Hardware, i.Base,
 		db.JSON(i.Services), db.JSON(i.Recipe), i.CreatedBy, db.Micros(now), i.Keep.Microseconds()).Scan(&i.ID); err != nil {
 		return i, db.Wrapped(err)
 	}

@@ -35,7 +35,8 @@ func (s *Store) WaitingImages(ctx context.Context, limit int) (list []image.Imag
 func (s *Store) BuildImage(ctx context.Context, id int64, n appcluster.NewCluster) (did bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		moved, err := t.Count(`UPDATE baked_images SET state = 'building', cluster = ? WHERE id = ? AND state = 'waiting'
-			AND NOT EXISTS (SELECT 1 FROM baked_images b WHERE b.tenant = ? AND b.provider = ? AND b.state = 'building')`, n.Cluster.ID, id, n.Cluster.Tenant, n.Cluster.Provider)
+			AND NOT EXISTS (SELECT 1 FROM baked_images b WHERE b.tenant = ? AND b.provider = ? AND b.state = 'building')`, n.Cluster.ID, id, n.Cluster.Tenant,
+			n.Cluster.Provider)
 		if did = moved > 0; err != nil || !did {
 			return err
 		}
@@ -48,7 +49,8 @@ func (s *Store) BuildImage(ctx context.Context, id int64, n appcluster.NewCluste
 // FailImage implements image.BuildStore.
 func (s *Store) FailImage(ctx context.Context, i image.Image, why string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		return t.Exec(`UPDATE baked_images SET state = 'failed', error = ?, unused_at = ? WHERE id = ? AND state = 'waiting'`, cut(why), db.Micros(now.Add(image.KeepFailures)), i.ID)
+		return t.Exec(`UPDATE baked_images SET state = 'failed', error = ?, unused_at = ? WHERE id = ? AND state = 'waiting'`, cut(why),
+			db.Micros(now.Add(image.KeepFailures)), i.ID)
 	})
 }
 
@@ -61,17 +63,20 @@ func cut(text string) string {
 
 // EndBuilds implements image.BuildStore. Each of the three has an index that is nearly always empty.
 func (s *Store) EndBuilds(ctx context.Context, now time.Time) error {
-	const failed = `state = 'building' AND EXISTS (SELECT 1 FROM operations o WHERE o.cluster = baked_images.cluster AND o.kind = 'create' AND o.status IN ('failed', 'cancelled'))`
+	const failed = `state = 'building' AND EXISTS (SELECT 1 FROM operations o WHERE o.cluster = baked_images.cluster AND o.kind = 'create' AND o.status
+		IN ('failed', 'cancelled'))`
 	var ended, unused bool
 	if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM baked_images WHERE `+failed+`), EXISTS (SELECT 1 FROM baked_images WHERE unused_at > 0 AND unused_at <= ?)`,
 		db.Micros(now)).Scan(&ended, &unused); err != nil || !ended && !unused {
 		return db.Wrapped(err)
 	}
 	return s.Write(ctx, func(t *db.Tx) error {
-		if err := t.Exec(`UPDATE clusters SET expires_at = ? WHERE deleted_at = 0 AND id IN (SELECT cluster FROM baked_images WHERE `+failed+`)`, db.Micros(now)); err != nil {
+		if err := t.Exec(`UPDATE clusters SET expires_at = ? WHERE deleted_at = 0 AND id IN (SELECT cluster FROM baked_images WHERE `+failed+`)`,
+			db.Micros(now)); err != nil {
 			return err
 		}
-		if err := t.Exec(`UPDATE baked_images SET state = 'failed', unused_at = ?, error = coalesce((SELECT o.message FROM operations o WHERE o.cluster = baked_images.cluster
+		if err := t.Exec(`UPDATE baked_images SET state = 'failed', unused_at = ?, error = coalesce((SELECT o.message FROM operations o WHERE o.cluster =
+			baked_images.cluster
 			AND o.kind = 'create' ORDER BY o.id LIMIT 1), '') WHERE `+failed, db.Micros(now.Add(image.KeepFailures))); err != nil {
 			return err
 		}

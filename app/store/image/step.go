@@ -22,6 +22,7 @@ func Used(t *db.Tx, now time.Time, tenant, name string, gone bool) error {
 	if gone {
 		return t.Exec(`UPDATE baked_images SET state = 'deleting', unused_at = 0 WHERE tenant = ? AND provider_image = ? AND state = 'ready'`, tenant, name)
 	}
-	return t.Exec(`UPDATE baked_images SET uses = uses + 1, used_at = ?, unused_at = CAST(? AS BIGINT) + keep_unused WHERE tenant = ? AND provider_image = ? AND state = 'ready'`,
+	return t.Exec(`UPDATE baked_images SET uses = uses + 1, used_at = ?, unused_at = CAST(? AS BIGINT) + keep_unused WHERE tenant = ? AND provider_image
+		= ? AND state = 'ready'`,
 		db.Micros(now), db.Micros(now), tenant, name)
 }

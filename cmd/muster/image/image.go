@@ -169,7 +169,8 @@ func autoCommand(c *cli.Context) *cobra.Command {
 	var after int
 	var within, keep string
 	var off bool
-	cmd := &cobra.Command{Use: "auto TEMPLATE [--after N] [--within TIME] [--keep TIME] [--off]", Short: "Build baked images of a template when it's used often (admins)",
+	cmd := &cobra.Command{Use: "auto TEMPLATE [--after N] [--within TIME] [--keep TIME] [--off]",
+		Short:   "Build baked images of a template when it's used often (admins)",
 		Example: "  muster image auto web --after 3 --within 7d --keep 30d\n  muster image auto web --off", Args: cli.Exactly("TEMPLATE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := image.Rule{Template: args[0], AfterCreates: after}
