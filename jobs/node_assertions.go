@@ -120,7 +120,7 @@ func (f nodeInfo) one(key string) string {
 // keys that a node may say, and whether more than once.
 var keys = map[string]bool{
 	"time": false, "uid": false, "os": false, "version": false, "hostname": false, "address": true, "addresses": false,
-	"resolved": true, "reversed": true, "resolver": false, "memory": false, "disk": false, "missing": true, "firewall": false,
+	"resolved": true, "reversed": true, "resolver": false, "memory": false, "gpus": false, "disk": false, "missing": true, "firewall": false,
 	"passwords": false, "end": false,
 }
 

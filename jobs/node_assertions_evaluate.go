@@ -32,8 +32,12 @@ func (c assertions) judge(f nodeInfo) []app.NodeCheck {
 		c.root(f), c.passwords(f), c.system(f),
 	}
 	checks = append(checks, c.addresses(f)...)
-	return append(checks, c.hostname(f), c.resolves(f), c.knowsItself(f), c.clock(f), c.firewall(f), c.programs(f),
+	checks = append(checks, c.hostname(f), c.resolves(f), c.knowsItself(f), c.clock(f), c.firewall(f), c.programs(f),
 		c.size("memory", f.one("memory"), c.flavor.MemoryGB), c.size("disk", f.one("disk"), c.flavor.DiskGB))
+	if c.flavor.GPUs > 0 {
+		checks = append(checks, c.gpus(f.one("gpus")))
+	}
+	return checks
 }
 
 func (c assertions) user() string {
@@ -299,4 +303,26 @@ func either(yes bool, a, b string) string {
 		return a
 	}
 	return b
+}
+
+// gpus is only asked where the hardware has some. A machine with none is another machine than the one that was ordered.
+func (c assertions) gpus(found string) app.NodeCheck {
+	v := app.NodeCheck{Name: "gpus", Level: health.NodeAdvised, OK: true}
+	n, err := strconv.Atoi(found)
+	switch {
+	case !c.node.OwnRoot:
+		v.Skipped = sharesHost
+		return v
+	case err != nil:
+		v.Skipped = "not reported by the machine"
+		return v
+	}
+	v.Found, v.Want, v.OK = humanize.Count(n, "GPU"), humanize.Count(c.flavor.GPUs, "GPU"), n >= c.flavor.GPUs
+	if n == 0 {
+		v.Level = health.NodeRequired
+	}
+	if !v.OK {
+		v.Hint = "Correct the hardware type's gpus, or check what " + c.provider + " created."
+	}
+	return v
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // assertionsScript says what a node is, a line "muster-node key=value" for each fact. Where a program is missing that would
-// tell, the fact is left out; nothing here changes the node. $tools, and $peers with their $names4 and $names6, are set before it, and $own where the machine
+// tell, the fact is left out; nothing here changes the node. $tools, and $peers with their $names4 and $names6, are set before it, $gpus where it
+// should have some, and $own where the machine
 // has a file system and a network of its own: of another one only that is asked which is its own. It starts few programs, since every one
 // takes the node a millisecond. Names are looked up by the kind of their address: for the other kind, a machine would ask its DNS, and wait
 // where there is none.
@@ -76,7 +77,7 @@ for size in $(df -Pk / 2>/dev/null); do
 case $size in *[!0-9]*) ;; *) say "disk=$size"; break ;; esac
 done
 set +f
-if command -v ufw >/dev/null && case $(ufw status 2>/dev/null) in *"Status: active"*) ;; *) false ;; esac; then say firewall=on
+` + gpuScript + `if command -v ufw >/dev/null && case $(ufw status 2>/dev/null) in *"Status: active"*) ;; *) false ;; esac; then say firewall=on
 elif command -v firewall-cmd >/dev/null && [ "$(firewall-cmd --state 2>/dev/null)" = running ]; then say firewall=on
 elif [ "$u" != 0 ]; then :
 elif command -v nft >/dev/null; then
@@ -88,6 +89,20 @@ ssh=/etc/ssh
 [ "$u" != 0 ] || passwords
 fi
 say end=ok
+`
+
+// gpuScript counts GPUs and other accelerators by the classes and makers of PCI devices, so that no driver is needed: 3D controllers,
+// processing accelerators, displays of NVIDIA and AMD (those of others draw the console), and the accelerators of AWS.
+const gpuScript = `if [ -n "$gpus" ] && [ -d /sys/bus/pci/devices ]; then
+g=0
+for i in /sys/bus/pci/devices/*; do
+k= v=
+read -r k <"$i/class"
+read -r v <"$i/vendor"
+case $k$v in 0x0302*|0x1200*|0x0300*0x10de|0x0300*0x1002|0x0880*0x1d0f) g=$((g+1)) ;; esac
+done 2>/dev/null
+say "gpus=$g"
+fi
 `
 
 // passwordsScript says whether the SSH server takes passwords. Where every line of its settings in $ssh that could matter says "no" in the
@@ -132,9 +147,9 @@ func (c assertions) script() string {
 		set += name + "=" + humanize.ShellQuote(strings.Join(words, " ")) + "\n"
 	}
 	if !c.node.OwnRoot {
-		return set + "own=\n" + assertionsScript
+		return set + "own= gpus=\n" + assertionsScript
 	}
-	return set + "own=y\n" + passwordsScript + assertionsScript
+	return set + "own=y gpus=" + either(c.flavor.GPUs > 0, "y", "") + "\n" + passwordsScript + assertionsScript
 }
 
 // names are the entries whose names are looked up. On a node without an /etc/hosts of its own there are none.

@@ -79,6 +79,12 @@ func TestNodeAssertions(t *testing.T) {
 		"program missing":    {func(_ *assertions, f nodeInfo) { f.said["missing"] = []string{"tar"} }, "programs", health.NodeRequired, "tar missing"},
 		"less memory":        {func(_ *assertions, f nodeInfo) { f.said["memory"] = []string{"3000000"} }, "memory", health.NodeAdvised, "2.9 GiB"},
 		"half the disk":      {func(_ *assertions, f nodeInfo) { f.said["disk"] = []string{"9000000"} }, "disk", health.NodeRequired, "8.6 GiB"},
+		"a GPU":              {func(c *assertions, f nodeInfo) { c.flavor.GPUs = 1; f.said["gpus"] = []string{"1"} }, "", "", ""},
+		"no GPU":             {func(c *assertions, f nodeInfo) { c.flavor.GPUs = 1; f.said["gpus"] = []string{"0"} }, "gpus", health.NodeRequired,
+			"0 GPUs, expected 1 GPU"},
+		"too few GPUs":       {func(c *assertions, f nodeInfo) { c.flavor.GPUs = 4; f.said["gpus"] = []string{"3"} }, "gpus", health.NodeAdvised,
+			"3 GPUs, expected 4 GPUs"},
+		"host's GPUs":        {func(c *assertions, f nodeInfo) { c.flavor.GPUs = 1; c.node.OwnRoot = false }, "", "", ""},
 		"nothing reported": {func(_ *assertions, f nodeInfo) {
 			delete(f.said, "memory")
 			delete(f.said, "firewall")
@@ -144,13 +150,16 @@ func TestNodeAssertionsOnThisMachine(t *testing.T) {
 			if f.one("os") == "" || f.one("uid") == "" || f.one("hostname")+f.one("disk") != "" {
 				t.Errorf("too little or too much was said: %v", f.said)
 			}
-			c.node.OwnRoot = true
+			c.node.OwnRoot, c.flavor.GPUs = true, 1
 			c.hosts = []family.HostEntry{{Address: "127.0.0.1", Names: []string{"localhost"}}, {Address: "192.0.2.7", Names: []string{"noone.example.org"}}}
 			if f, err = askOn(t, start(t), c); err != nil {
 				t.Fatal(err)
 			}
 			if name, _ := os.Hostname(); f.one("memory") == "" || f.one("disk") == "" || f.one("hostname") != name || f.one("uid") != strconv.Itoa(os.Geteuid()) {
 				t.Errorf("too little was said: %v", f.said)
+			}
+			if _, err := os.Stat("/sys/bus/pci/devices"); err == nil && f.one("gpus") == "" {
+				t.Errorf("GPUs aren't counted: %v", f.said)
 			}
 			if v := c.resolves(f); v.OK || !strings.Contains(v.Found, "1 unresolved: noone.example.org") {
 				t.Errorf("%+v of %v", v, f.said)
@@ -159,6 +168,28 @@ func TestNodeAssertionsOnThisMachine(t *testing.T) {
 				t.Errorf("%+v", v)
 			}
 		})
+	}
+}
+
+func TestGPUsAreCounted(t *testing.T) {
+	pci := t.TempDir()
+	for name, d := range map[string][2]string{
+		"console": {"0x030000", "0x1234"}, "bridge": {"0x060000", "0x8086"}, "card of AWS": {"0x020000", "0x1d0f"}, "broken": {"", ""},
+		"t4": {"0x030200", "0x10de"}, "desktop": {"0x030000", "0x10de"}, "mi300": {"0x120000", "0x1002"}, "trainium": {"0x088000", "0x1d0f"},
+	} {
+		dir := filepath.Join(pci, name)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range map[string]string{"class": d[0], "vendor": d[1]} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	script := "gpus=y\nsay() { echo \"$1\"; }\n" + strings.ReplaceAll(gpuScript, "/sys/bus/pci/devices", pci)
+	if out, err := exec.CommandContext(t.Context(), "sh", "-c", script).CombinedOutput(); err != nil || string(out) != "gpus=4\n" {
+		t.Errorf("%s, %v", out, err)
 	}
 }
 

@@ -109,11 +109,13 @@ func (e *enumerate) accepted(bits int, on []string) []plainKind {
 		}
 		f := e.c.Hardware[h].Providers["p"]
 		var cpu, mem float64
+		gpus := 0
 		for _, s := range on {
 			cpu += e.c.Services[s].Needs.CPU
 			mem += e.c.Services[s].Needs.MemoryGB
+			gpus += e.c.Services[s].Needs.GPUs
 		}
-		if f.CPU > 0 && cpu > f.CPU || f.MemoryGB > 0 && mem > f.MemoryGB {
+		if f.CPU > 0 && cpu > f.CPU || f.MemoryGB > 0 && mem > f.MemoryGB || gpus > f.GPUs {
 			continue
 		}
 		for _, i := range sorted(e.c.Images) {

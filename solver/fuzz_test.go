@@ -42,13 +42,14 @@ func fuzzProblem(bytes []byte) (*template.Catalog, layout.Request) {
 	c.Providers["p"] = &template.ProviderSpec{About: template.About{Name: "p"}, Zones: []string{"x", "y", "z"}[:d.roll(4)]}
 	for _, h := range hardware[:1+d.roll(3)] {
 		c.Hardware[h] = &template.HardwareType{Providers: map[string]template.Flavor{"p": {Flavor: h, CostPerHour: amounts[d.roll(8)],
-			CPU: amounts[d.roll(8)], MemoryGB: amounts[d.roll(8)]}}}
+			CPU: amounts[d.roll(8)], MemoryGB: amounts[d.roll(8)], GPUs: d.roll(4) - 1}}}
 	}
 	for _, i := range images[:1+d.roll(2)] {
 		c.Images[i] = &template.ImageType{Providers: map[string]template.Image{"p": {Image: i}}}
 	}
 	for _, s := range names[:1+d.roll(7)] {
-		c.Services[s] = &template.Service{About: template.About{Name: s}, Needs: template.Requirements{CPU: amounts[d.roll(8)], MemoryGB: amounts[d.roll(8)]}}
+		c.Services[s] = &template.Service{About: template.About{Name: s}, Needs: template.Requirements{CPU: amounts[d.roll(8)], MemoryGB: amounts[d.roll(8)],
+			GPUs: d.roll(4) - 2}}
 		if d.roll(16) == 1 {
 			c.Services[s].Install.Requires = d.some(names, 2)
 		}

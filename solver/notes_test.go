@@ -54,6 +54,12 @@ func TestNotes(t *testing.T) {
 			t.Constraints.Hardware = map[string]int{"large": 2}
 			apart(t, "s000 s001")
 		}, []string{"s000 can only be on hardware large", "hardware large is on 2 nodes, its limit", "hardware is the first by name that fits, whatever its price"}, nil},
+		"GPUs": {2, 4, "", func(c *apptemplate.Catalog, t *apptemplate.Template) {
+			c.Hardware["large"].Providers["p"] = apptemplate.Flavor{Flavor: "large", CostPerHour: 2, GPUs: 1}
+			c.Services["s000"].Needs.GPUs = 1
+			t.Constraints.MixedHardware = true
+			apart(t, "s000 s001")
+		}, []string{"s000 can only be on hardware large"}, nil},
 		"cheapest": {1, 4, apptemplate.PreferCheapest, func(c *apptemplate.Catalog, _ *apptemplate.Template) {
 			c.Hardware["small"].Providers["p"] = apptemplate.Flavor{Flavor: "small", CostPerHour: 0.1}
 		}, []string{"cheapest: no other layout costs less per hour"}, []string{"whatever its price"}},

@@ -115,7 +115,8 @@ type HardwareType struct {
 
 // Flavor is one provider's machine size. CostPerHour is in the currency of the catalog or, where that has
 // none yet, of the provider; 0 where unknown. CPU counts virtual
-// cores, MemoryGB and DiskGB are in GiB; 0 means unknown. Extra keeps what else the entry said.
+// cores, MemoryGB and DiskGB are in GiB; 0 means unknown. GPUs is how many whole GPUs or other accelerators the machine has, 0 means
+// none, and GPU what kind they are, by the name that the provider has for it. Extra keeps what else the entry said.
 type Flavor struct {
 	Flavor      string  `json:"flavor"`
 	CostPerHour float64 `json:"cost_per_hour,omitempty"`
@@ -124,6 +125,8 @@ type Flavor struct {
 	CPU               float64           `json:"cpu,omitempty"`
 	MemoryGB          float64           `json:"memory_gb,omitempty"`
 	DiskGB            float64           `json:"disk_gb,omitempty"`
+	GPUs              int               `json:"gpus,omitempty"`
+	GPU               string            `json:"gpu,omitempty"`
 	Extra             map[string]string `json:"extra,omitempty"`
 }
 
@@ -179,12 +182,17 @@ type HTTPHealth struct {
 }
 
 // Requirements are what a service takes of its node. All services of a node together may not take more than its hardware
-// offers; what a hardware type does not state is not limited.
+// offers; what a hardware type does not state is not limited, but for GPUs, of which it then has none. GPUs are whole: no two services
+// share one.
 type Requirements struct {
 	CPU      float64 `json:"cpu,omitempty"`
 	MemoryGB float64 `json:"memory_gb,omitempty"`
 	DiskGB   float64 `json:"disk_gb,omitempty"`
+	GPUs     int     `json:"gpus,omitempty"`
 }
+
+// MaxGPUs is the most of them that one machine can have.
+const MaxGPUs = 64
 
 // Dependencies of one phase. Requires must be on the cluster, by name or through another service's Provides; Uses
 // order the work only where present.

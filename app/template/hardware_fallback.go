@@ -25,6 +25,9 @@ func (f Flavor) Smaller(than Flavor) string {
 			return fmt.Sprintf("%g %s instead of %g", m.has, m.unit, m.wants)
 		}
 	}
+	if f.GPUs < than.GPUs {
+		return fmt.Sprintf("%s instead of %d", humanize.Count(f.GPUs, "GPU"), than.GPUs)
+	}
 	return ""
 }
 

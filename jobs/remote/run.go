@@ -175,9 +175,15 @@ func (r *running) talk(request, data []byte, stream io.Reader) {
 		r.opened <- err
 		return
 	}
+	// From here on the caller waits for us: once the request is on its way the command may have begun, and who is cancelled then has
+	// to end it.
+	if !r.abandoned.CompareAndSwap(false, true) {
+		_ = ch.Close()
+		ssh.DiscardRequests(reqs)
+		return
+	}
 	// Its answer is not waited for, which saves a round trip: a machine that refuses closes the session without a word.
-	_, err = ch.SendRequest("exec", false, request)
-	if !r.abandoned.CompareAndSwap(false, true) || err != nil {
+	if _, err = ch.SendRequest("exec", false, request); err != nil {
 		r.opened <- err
 		_ = ch.Close()
 		ssh.DiscardRequests(reqs)

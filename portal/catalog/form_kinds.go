@@ -137,7 +137,8 @@ func (b *formBuilder) options(i int) *Field {
 func (b *formBuilder) hardware() {
 	b.perProvider("Provider sizes", "Each provider's name for this size.", func(at func(string) []any) []*Field {
 		return []*Field{b.text("Flavor", at("flavor")...), b.number("Cores", at("cpu")...), b.number("Memory (GiB)", at("memory_gb")...),
-			b.number("Disk (GiB)", at("disk_gb")...), b.number("Cost per hour", at("cost_per_hour")...), b.number("Cost per hour asleep", at("asleep_cost_per_hour")...)}
+			b.number("Disk (GiB)", at("disk_gb")...), b.number("GPUs", at("gpus")...), b.text("GPU model", at("gpu")...),
+			b.number("Cost per hour", at("cost_per_hour")...), b.number("Cost per hour asleep", at("asleep_cost_per_hour")...)}
 	})
 }
 

@@ -19,7 +19,8 @@ func (b *formBuilder) service() {
 		b.list("Install requires", template.KindService, "install", "requires"), b.list("Install uses", template.KindService, "install", "uses"),
 		b.list("Start requires", template.KindService, "runtime", "requires"), b.list("Start uses", template.KindService, "runtime", "uses"),
 		b.list("Also provides", "provides", "provides"), b.list("Conflicts with", template.KindService, "conflicts"))
-	b.section("Node resources", "", b.number("Cores", "needs", "cpu"), b.number("Memory (GiB)", "needs", "memory_gb"), b.number("Disk (GiB)", "needs", "disk_gb"))
+	b.section("Node resources", "", b.number("Cores", "needs", "cpu"), b.number("Memory (GiB)", "needs", "memory_gb"), b.number("Disk (GiB)", "needs", "disk_gb"),
+		b.number("GPUs", "needs", "gpus"))
 	command := b.text("Command", "health", "command")
 	command.Wide = true
 	b.section("Health", "Check health by command, TCP or HTTP.", command, b.field(fieldScalar, "TCP port", "health", "tcp"),

@@ -56,6 +56,9 @@ func sizeWords(f template.Flavor) string {
 	if f.DiskGB > 0 {
 		words = append(words, fmt.Sprintf("%g GB disk", f.DiskGB))
 	}
+	if f.GPUs > 0 {
+		words = append(words, strings.TrimSpace(fmt.Sprintf("%s %s", humanize.Count(f.GPUs, "GPU"), f.GPU)))
+	}
 	return strings.Join(words, ", ")
 }
 

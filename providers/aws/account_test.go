@@ -164,7 +164,10 @@ func TestOffers(t *testing.T) {
 	if f := at("t9.small"); f.CPU != 2 || f.MemoryGB != 2 || len(f.Zones) != 0 || f.Description != "x86_64" {
 		t.Errorf("%+v", f)
 	}
-	if f := at("n9.large"); !slices.Equal(f.Zones, []string{"eu-test-1b", "eu-test-1c"}) {
+	if f := at("g9.large"); f.GPUs != 2 || f.GPU != "nvidia-l4" {
+		t.Errorf("%+v", f)
+	}
+	if f := at("n9.large"); f.GPUs != 0 || !slices.Equal(f.Zones, []string{"eu-test-1b", "eu-test-1c"}) {
 		t.Errorf("%+v", f)
 	}
 	if r.sim.asked["DescribeInstanceTypes"] < 3 {

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"muster/app"
 	appfamily "muster/app/family"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -71,6 +72,12 @@ func (s *survey) flavor(ctx context.Context, need appfamily.MachineNeed, o optio
 	}
 	if len(wants) > 0 && !slices.ContainsFunc(wants, func(z string) bool { return slices.Contains(zones, z) }) {
 		s.wrong(appfamily.AboutFlavor, name, hinted(app.Errorf(app.ECapacity, "Instance type %s isn't available in zone %s.", name, strings.Join(wants, ", ")), "Available in: "+cmp.Or(strings.Join(zones, ", "), "no zone of the region")+"."))
+		return
+	}
+	if has, _ := gpus(kind); has < need.Flavor.GPUs {
+		s.wrong(appfamily.AboutFlavor, name, hinted(app.Errorf(app.EInvalid, "Instance type %s has %s, but the hardware type lists %d.", name,
+			humanize.Count(has, "GPU"), need.Flavor.GPUs),
+			"Correct gpus in the hardware type, or use another instance type."))
 		return
 	}
 	s.right(appfamily.AboutFlavor, name, "Instance type %s is available in %s, with %d vCPUs and %.4g GB of memory.", name, strings.Join(zones, ", "), vcpus(kind), memoryGB(kind))

@@ -104,7 +104,12 @@ func (s *simulated) describeInstanceTypes(f url.Values) (string, error) {
 		if k.noSpot {
 			usage = usage[:1]
 		}
-		out = append(out, el("instanceType", k.name)+el("vCpuInfo", el("defaultVCpus", strconv.Itoa(k.cpu)))+el("memoryInfo", el("sizeInMiB", strconv.Itoa(k.mib)))+
+		gpu := ""
+		if k.gpus > 0 {
+			gpu = el("gpuInfo", el("gpus", el("item", el("count", strconv.Itoa(k.gpus))+el("manufacturer", "NVIDIA")+el("name", "L4"))))
+		}
+		out = append(out, gpu+el("instanceType", k.name)+el("vCpuInfo", el("defaultVCpus", strconv.Itoa(k.cpu)))+el("memoryInfo",
+			el("sizeInMiB", strconv.Itoa(k.mib)))+
 			el("instanceStorageSupported", strconv.FormatBool(k.stored))+el("processorInfo", items("supportedArchitectures", []string{k.arch}))+items("supportedUsageClasses", usage))
 	}
 	return paged(f, "instanceTypeSet", out, 5, 100)

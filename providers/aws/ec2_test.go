@@ -85,6 +85,7 @@ type simKind struct {
 	zones  []string
 	stored bool // has disks of its own
 	noSpot bool
+	gpus   int
 }
 
 func simulate() *simulated {
@@ -111,7 +112,9 @@ func simulate() *simulated {
 	s.zones[3].private, s.zones[4].private = true, true
 	all := []string{s.region + "a", s.region + "b", s.region + "c"}
 	s.kinds = []simKind{{name: "t9.small", arch: "x86_64", cpu: 2, mib: 2048, zones: all}, {name: "t9g.small", arch: "arm64", cpu: 2, mib: 2048, zones: all},
-		{name: "d9.large", arch: "x86_64", cpu: 4, mib: 16384, zones: all[:1], stored: true}, {name: "n9.large", arch: "x86_64", cpu: 4, mib: 8192, zones: all[1:], noSpot: true}}
+		{name: "d9.large", arch: "x86_64", cpu: 4, mib: 16384, zones: all[:1], stored: true}, {name: "n9.large", arch: "x86_64", cpu: 4, mib: 8192,
+			zones: all[1:], noSpot: true},
+		{name: "g9.large", arch: "x86_64", cpu: 4, mib: 16384, zones: all, gpus: 2}}
 	for i := range 240 {
 		s.kinds = append(s.kinds, simKind{name: fmt.Sprintf("m%d.large", i+10), arch: "x86_64", cpu: 2, mib: 8192, zones: all})
 	}

@@ -56,6 +56,7 @@ func (c *calls) flavors(ctx context.Context, zones []string) (out []appfamily.Fl
 		}
 		for _, k := range page.InstanceTypes {
 			f := appfamily.FlavorOffer{Flavor: template.Flavor{Flavor: string(k.InstanceType), CPU: float64(vcpus(k)), MemoryGB: memoryGB(k)}, Description: describe(k)}
+			f.GPUs, f.GPU = gpus(k)
 			if has := where[f.Flavor.Flavor]; len(has) < len(zones) {
 				f.Zones = has
 			}
@@ -65,6 +66,25 @@ func (c *calls) flavors(ctx context.Context, zones []string) (out []appfamily.Fl
 	})
 	slices.SortFunc(out, func(a, b appfamily.FlavorOffer) int { return strings.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
 	return out, err
+}
+
+// gpus returns how many GPUs or accelerators for machine learning an instance type has, and the model of the first.
+func gpus(k types.InstanceTypeInfo) (n int, model string) {
+	add := func(count *int32, maker, name string) {
+		n += int(value(count))
+		model = cmp.Or(model, strings.ToLower(strings.ReplaceAll(strings.TrimSpace(maker+" "+name), " ", "-")))
+	}
+	if k.GpuInfo != nil {
+		for _, g := range k.GpuInfo.Gpus {
+			add(g.Count, value(g.Manufacturer), value(g.Name))
+		}
+	}
+	if k.NeuronInfo != nil {
+		for _, g := range k.NeuronInfo.NeuronDevices {
+			add(g.Count, "AWS", value(g.Name))
+		}
+	}
+	return n, model
 }
 
 func describe(k types.InstanceTypeInfo) string {

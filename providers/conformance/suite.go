@@ -85,6 +85,7 @@ func Run[S T[S]](t S, h Harness[S]) {
 	t.Run("machines outlive the provider's process", h.reopened)
 	t.Run("a vanished machine can be deleted", addresses[S]{h}.vanished)
 	t.Run("machines sleep, wake and keep their files", power[S]{h}.sleeps)
+	t.Run("machines start from images made of others", baking[S]{h}.bakes)
 	t.Run("machines prove their identity and accept our key", h.login)
 	t.Run("a lost response creates no second machine", endpoint[S]{h}.lostAnswers)
 	t.Run("a machine that lists late is created once and can be deleted", lists[S]{h}.late)

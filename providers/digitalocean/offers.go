@@ -53,10 +53,14 @@ func (c *cloud) Offers(ctx context.Context) (family.Offers, error) {
 
 func flavorOffer(s godo.Size) family.FlavorOffer {
 	zones := slices.Sorted(slices.Values(s.Regions))
-	return family.FlavorOffer{
+	offer := family.FlavorOffer{
 		Flavor: template.Flavor{Flavor: s.Slug, CostPerHour: s.PriceHourly, CPU: float64(s.Vcpus), MemoryGB: float64(s.Memory) / 1024, DiskGB: float64(s.Disk)},
 		Zones:  zones, Description: s.Description,
 	}
+	if s.GPUInfo != nil {
+		offer.GPUs, offer.GPU = s.GPUInfo.Count, strings.ReplaceAll(s.GPUInfo.Model, "_", "-")
+	}
+	return offer
 }
 
 func imageOffer(i godo.Image) family.ImageOffer {

@@ -68,6 +68,10 @@ func (e *engine) order(spec family.MachineSpec) (*order, error) {
 	if !ok {
 		return nil, unknownFlavor(spec.Flavor.Flavor)
 	}
+	if spec.Flavor.GPUs > 0 {
+		return nil, &app.Error{Code: app.EInvalid, Message: "Containers of this provider can't have GPUs.",
+			Hint: "Remove gpus from the hardware type, or use another provider."}
+	}
 	image, err := e.imageName(spec.Image)
 	if err != nil {
 		return nil, err

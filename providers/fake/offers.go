@@ -12,6 +12,7 @@ var offered = family.Offers{
 	Zones:    []string{"a", "b", "c"},
 	Currency: "USD",
 	Flavors: []family.FlavorOffer{
+		{Flavor: template.Flavor{Flavor: "gpu", CPU: 8, MemoryGB: 32, DiskGB: 160, GPUs: 1, GPU: "nvidia-l4", CostPerHour: 0.7}},
 		{Flavor: template.Flavor{Flavor: "large", CPU: 8, MemoryGB: 32, DiskGB: 160, CostPerHour: 0.24}},
 		{Flavor: template.Flavor{Flavor: "medium", CPU: 4, MemoryGB: 8, DiskGB: 80, CostPerHour: 0.08}},
 		{Flavor: template.Flavor{Flavor: "small", CPU: 2, MemoryGB: 4, DiskGB: 40, CostPerHour: 0.04}},

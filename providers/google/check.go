@@ -9,6 +9,8 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
+	"muster/app/template"
 	"muster/providers/google/internal/gcp"
 )
 
@@ -176,6 +178,7 @@ func (s *survey) need(ctx context.Context, need family.MachineNeed) {
 		s.network(ctx, zone, c)
 		if need.Flavor.Flavor != "" {
 			kind = s.flavor(ctx, zone, need.Flavor.Flavor)
+			s.gpus(zone, kind, need.Flavor)
 			s.disks(ctx, zone, need.Flavor.Flavor, c)
 		}
 	}
@@ -183,7 +186,7 @@ func (s *survey) need(ctx context.Context, need family.MachineNeed) {
 		s.image(ctx, need.Image.Image, c, kind)
 	}
 	if kind != nil {
-		s.count(zone, kind, c, float64(max(need.Count, 1)))
+		s.count(zone, kind, need.Flavor, c, float64(max(need.Count, 1)))
 	}
 }
 
@@ -209,6 +212,22 @@ func (s *survey) flavor(ctx context.Context, zone, name string) *gcp.MachineType
 	s.good(family.AboutFlavor, name, "%s in %s has %d CPUs and %s GB of memory.", name, zone, kind.GuestCPUs, number(float64(kind.MemoryMB)/1024))
 	s.types[zone+"/"+name] = kind
 	return kind
+}
+
+// gpus looks whether machines of a type have the GPUs that the hardware type lists, or can be given them.
+func (s *survey) gpus(zone string, kind *gcp.MachineType, f template.Flavor) {
+	if kind == nil || f.GPUs == 0 {
+		return
+	}
+	switch has, _ := gpus(kind); {
+	case has >= f.GPUs:
+	case series(kind.Name) != attachable:
+		s.bad(family.AboutFlavor, kind.Name, app.EInvalid, "Correct gpus in the hardware type, or use another machine type.",
+			"Machine type %s has %s, but the hardware type lists %d.", kind.Name, humanize.Count(has, "GPU"), f.GPUs)
+	case !nameForm.MatchString(f.GPU):
+		s.bad(family.AboutFlavor, kind.Name, app.EInvalid, "Run gcloud compute accelerator-types list --filter zone:"+zone+" to see all models.",
+			"Machine type %s has no GPUs of its own, so the hardware type must name the model in gpu, such as nvidia-tesla-t4.", kind.Name)
+	}
 }
 
 // disks looks whether the zone has the types of disk.

@@ -1,12 +1,14 @@
 package google
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strings"
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/account"
 )
@@ -26,13 +28,21 @@ type taken struct {
 }
 
 // count adds what so many machines need of the quotas of their region.
-func (s *survey) count(zone string, kind *gcp.MachineType, c choices, n float64) {
+func (s *survey) count(zone string, kind *gcp.MachineType, f template.Flavor, c choices, n float64) {
 	t := taken{kind.Name, region(zone), map[string]float64{"INSTANCES": n}}
 	metric := strings.ToUpper(series(kind.Name)) + ofSeries
 	if c.spot {
 		metric = spotCPUs
 	}
 	t.of[metric] += n * float64(kind.GuestCPUs)
+	_, model := gpus(kind)
+	if model = cmp.Or(model, f.GPU); f.GPUs > 0 && model != "" {
+		metric := strings.ToUpper(strings.ReplaceAll(strings.Replace(model, "-tesla-", "-", 1), "-", "_")) + "_GPUS" // NVIDIA_T4_GPUS for nvidia-tesla-t4
+		if c.spot {
+			metric = "PREEMPTIBLE_" + metric
+		}
+		t.of[metric] += n * float64(f.GPUs)
+	}
 	if c.external {
 		t.of["IN_USE_ADDRESSES"] += n
 	}

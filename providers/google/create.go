@@ -156,6 +156,14 @@ func (p *Provider) wanted(spec family.MachineSpec, c choices, zone string) (*gcp
 		}
 		i.ServiceAccounts = []*gcp.ServiceAccount{{Email: c.serviceAccount, Scopes: scopes}}
 	}
+	if spec.Flavor.GPUs > 0 && series(kind) == attachable {
+		if !nameForm.MatchString(spec.Flavor.GPU) {
+			return nil, app.Errorf(app.EInvalid, "Machine type %s has no GPUs of its own. Set gpu in the hardware type to the model to attach, such as nvidia-tesla-t4.", kind)
+		}
+		i.GuestAccelerators = []*gcp.AcceleratorConfig{{AcceleratorType: "zones/" + zone + "/acceleratorTypes/" + spec.Flavor.GPU,
+			AcceleratorCount: int64(spec.Flavor.GPUs)}}
+		i.Scheduling.OnHostMaintenance = "TERMINATE"
+	}
 	if slices.Contains(fixed, series(kind)) {
 		i.Scheduling.OnHostMaintenance = "TERMINATE"
 	}

@@ -101,6 +101,17 @@ func (c *cloud) invalidInstance(zone string, i *gcp.Instance) *answer {
 			return refuse(notFound(at.SourceImage))
 		}
 	}
+	for _, a := range i.GuestAccelerators {
+		if a.AcceleratorType != "zones/"+zone+"/acceleratorTypes/nvidia-tesla-t4" || a.AcceleratorCount < 1 {
+			return refuse(answer{http.StatusBadRequest, "invalid", "Invalid value for field 'resource.guestAccelerators[0].acceleratorType': '" + a.AcceleratorType + "'. The referenced resource doesn't exist.", nil})
+		}
+		if !strings.HasPrefix(kind, "n1-") {
+			return refuse(answer{http.StatusBadRequest, "invalid", "[" + kind + ", nvidia-tesla-t4] features are not compatible for creating instance.", nil})
+		}
+	}
+	if accelerated := len(i.GuestAccelerators) + len(c.types[kind].Accelerators); accelerated > 0 && i.Scheduling.OnHostMaintenance != "TERMINATE" {
+		return refuse(answer{http.StatusBadRequest, "invalid", "Instances with guest accelerators do not support live migration.", nil})
+	}
 	nic := i.NetworkInterfaces[0]
 	network := c.networks[base(nic.Network)]
 	switch {

@@ -112,6 +112,9 @@ func newCloud(t *testing.T, faults *providertest.Faults) *cloud {
 	for _, name := range []string{"e2-medium", "n2-standard-4"} {
 		c.types[name] = &gcp.MachineType{Name: name, GuestCPUs: 2, MemoryMB: 4096, Description: name, Architecture: "X86_64"}
 	}
+	c.types["n1-standard-4"] = &gcp.MachineType{Name: "n1-standard-4", GuestCPUs: 4, MemoryMB: 15360, Architecture: "X86_64"}
+	c.types["g2-standard-8"] = &gcp.MachineType{Name: "g2-standard-8", GuestCPUs: 8, MemoryMB: 32768, Architecture: "X86_64",
+		Accelerators: []*gcp.MachineTypeAccelerators{{Type: "nvidia-l4", Count: 1}}}
 	for i, path := range []string{"debian-cloud/debian-12", "ubuntu-os-cloud/ubuntu-2404-lts-amd64", testProject + "/web"} {
 		project, family, _ := strings.Cut(path, "/")
 		for n := range 2 {
@@ -329,7 +332,8 @@ const (
 		"disks[].initializeParams.diskSizeGb:string disks[].initializeParams.diskType:string disks[].initializeParams.labels.*:string " +
 		"networkInterfaces[].network:string networkInterfaces[].subnetwork:string networkInterfaces[].accessConfigs[].name:string " +
 		"networkInterfaces[].accessConfigs[].type:string scheduling.automaticRestart:bool scheduling.provisioningModel:string " +
-		"scheduling.instanceTerminationAction:string scheduling.onHostMaintenance:string serviceAccounts[].email:string serviceAccounts[].scopes[]:string"
+		"scheduling.instanceTerminationAction:string scheduling.onHostMaintenance:string serviceAccounts[].email:string serviceAccounts[].scopes[]:string " +
+		"guestAccelerators[].acceleratorType:string guestAccelerators[].acceleratorCount:float64"
 	firewallFields = "name:string description:string network:string direction:string priority:float64 sourceRanges[]:string sourceTags[]:string " +
 		"targetTags[]:string allowed[].IPProtocol:string allowed[].ports[]:string denied[].IPProtocol:string"
 	setFields        = "name:string type:string ttl:float64 rrdatas[]:string"

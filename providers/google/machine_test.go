@@ -362,8 +362,70 @@ func TestOffers(t *testing.T) {
 	if want := []string{"debian-12", "ubuntu-2404-lts-amd64", "web"}; !slices.Equal(images, want) || o.Images[0].CreatedAt.Month() != time.February {
 		t.Errorf("%v, %+v", images, o.Images)
 	}
-	if len(o.Zones) != 3 || len(o.Flavors) != 2 || !slices.Equal(o.Flavors[0].Zones, []string{testZone, otherZone}) || o.Flavors[0].MemoryGB != 4 || o.Currency != "" {
+	if len(o.Zones) != 3 || len(o.Flavors) != 4 || !slices.Equal(o.Flavors[0].Zones, []string{testZone, otherZone}) || o.Flavors[0].MemoryGB != 4 ||
+		o.Currency != "" {
 		t.Errorf("%+v", o)
+	}
+}
+
+// GPUs come with the machine type or are attached by model. Machines with some are stopped for the host's maintenance.
+func TestGPUs(t *testing.T) {
+	c := newCloud(t, nil)
+	p := c.open(t, nil)
+	o, err := p.Offers(t.Context())
+	if err != nil || !slices.ContainsFunc(o.Flavors, func(f family.FlavorOffer) bool {
+		return f.Flavor.Flavor == "g2-standard-8" && f.GPUs == 1 && f.GPU == "nvidia-l4"
+	}) {
+		t.Errorf("%+v, %v", o.Flavors, err)
+	}
+	for name, f := range map[string]struct {
+		flavor template.Flavor
+		says   string // where a check finds something wrong, part of it
+		quota  string // that the check needs
+	}{
+		"of the machine type":        {template.Flavor{Flavor: "g2-standard-8", GPUs: 1}, "", "NVIDIA_L4_GPUS"},
+		"attached":                   {template.Flavor{Flavor: "n1-standard-4", GPUs: 2, GPU: "nvidia-tesla-t4"}, "", "NVIDIA_T4_GPUS"},
+		"attached without a model":   {template.Flavor{Flavor: "n1-standard-4", GPUs: 1}, "must name the model in gpu", ""},
+		"more than the machine type": {template.Flavor{Flavor: "g2-standard-8", GPUs: 2}, "has 1 GPU, but the hardware type lists 2", ""},
+		"of a machine without":       {template.Flavor{Flavor: "e2-medium", GPUs: 1}, "has 0 GPUs, but the hardware type lists 1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.with(func() { c.quotas["NVIDIA_L4_GPUS"], c.quotas["NVIDIA_T4_GPUS"] = 4, 4 })
+			s := spec(t, strings.ReplaceAll(name, " ", "-"))
+			s.Flavor = f.flavor
+			needs := family.AccountNeeds{Machines: []family.MachineNeed{{Count: 1, Flavor: s.Flavor, Image: s.Image}}}
+			wrong := func() (all string) {
+				found, err := p.CheckAccount(t.Context(), needs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range found {
+					if !f.OK && !f.Warning {
+						all += f.Message
+					}
+				}
+				return all
+			}
+			if all := wrong(); (all == "") != (f.says == "") || !strings.Contains(all, f.says) {
+				t.Errorf("the check finds %q, want %q", all, f.says)
+			}
+			if f.says != "" {
+				return
+			}
+			c.with(func() { c.quotas[f.quota] = 0 })
+			if all := wrong(); !strings.Contains(all, f.quota) {
+				t.Errorf("the quota isn't looked at: %q", all)
+			}
+			m, err := p.Create(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.with(func() {
+				if i := c.instances[m.ID]; i.Scheduling.OnHostMaintenance != "TERMINATE" || (len(i.GuestAccelerators) > 0) != (f.flavor.GPU != "") {
+					t.Errorf("%+v %+v", i.Scheduling, i.GuestAccelerators)
+				}
+			})
+		})
 	}
 }
 

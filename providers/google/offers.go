@@ -58,6 +58,7 @@ func (p *Provider) flavors(ctx context.Context, zones []string) ([]family.Flavor
 				if all[t.Name] == nil {
 					all[t.Name] = &family.FlavorOffer{Flavor: template.Flavor{Flavor: t.Name, CPU: float64(t.GuestCPUs), MemoryGB: float64(t.MemoryMB) / 1024}, Description: t.Description}
 				}
+				all[t.Name].GPUs, all[t.Name].GPU = gpus(t)
 				all[t.Name].Zones = append(all[t.Name].Zones, zone)
 			}
 			return nil

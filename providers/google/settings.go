@@ -1,12 +1,14 @@
 package google
 
 import (
+	"cmp"
 	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
 
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/account"
 )
 
@@ -145,6 +147,18 @@ func in(path string) (project, region, name string) {
 
 // hyperdisk are the series of machine types that take no other disks.
 var hyperdisk = []string{"c4", "c4a", "c4d", "n4", "n4a", "n4d", "x4", "m4", "a4", "a4x", "h4d"}
+
+// attachable is the series of machines to which GPUs are attached by model. All others have the GPUs of their machine type.
+const attachable = "n1"
+
+// gpus returns how many GPUs machines of a type have by themselves, and the model.
+func gpus(t *gcp.MachineType) (n int, model string) {
+	for _, a := range t.Accelerators {
+		n += int(a.Count)
+		model = cmp.Or(model, a.Type)
+	}
+	return n, model
+}
 
 // fixed are the series that cannot move to another host while they run: machines with accelerators.
 var fixed = []string{"a2", "a3", "a4", "a4x", "g2", "g4", "ct5lp", "ct6e"}

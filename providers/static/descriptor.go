@@ -14,7 +14,7 @@ var Descriptor = family.Descriptor{
 	Description: "Existing machines, such as bare metal, assigned and wiped over SSH.",
 	Fields: []family.Field{
 		{Name: "machines", SetBy: family.SetByTenant, Label: "Machines", Type: family.FieldLines, Required: true,
-			Help: `One line per machine: NAME ADDRESS, then words such as flavor=big, cpu=, memory_gb=, disk_gb=, zone=, user=, port=, image=, bind=, host_key="ssh-ed25519 AAAA...", labels, or out.`},
+			Help: `One line per machine: NAME ADDRESS, then words such as flavor=big, cpu=, memory_gb=, disk_gb=, gpus=, zone=, user=, port=, image=, bind=, host_key="ssh-ed25519 AAAA...", labels, or out.`},
 		{Name: "ssh_key", SetBy: family.SetByTenant, Label: "SSH key", Type: family.FieldLines, Required: true, Secret: true, Help: "The private key for signing in to the machines, in PEM format."},
 		{Name: "wipe", SetBy: family.SetByTenant, Label: "Wipe script", Type: family.FieldLines, Help: "Runs as root when a machine is released. Without it, the previous user's files stay on the machine."},
 		{Name: "wipe_time", SetBy: family.SetByTenant, Label: "Wipe timeout (s)", Type: family.FieldInt, Default: "300", Help: "How long the wipe script may take."},

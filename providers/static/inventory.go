@@ -39,7 +39,7 @@ var (
 	userForm  = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}$`)
 	wordForm  = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/-]{0,62}$`)
 	sizeForm  = regexp.MustCompile(`^[0-9]{1,7}(\.[0-9]{1,2})?$`)
-	sizeWords = []string{"cpu", "memory_gb", "disk_gb"}
+	sizeWords = []string{"cpu", "memory_gb", "disk_gb", "gpus"}
 	keyWords  = []string{"bind", "flavor", "host_key", "image", "port", "user", "zone"}
 	forbidden = []string{"pass", "passwd", "password", "secret", "ssh_key", "private_key", "token"}
 )
@@ -196,7 +196,16 @@ func sizes(machines []*machine, flavor string) (f template.Flavor, differs []str
 		if says > 0 && (least != most || says < all) {
 			differs = append(differs, word)
 		}
-		*map[string]*float64{"cpu": &f.CPU, "memory_gb": &f.MemoryGB, "disk_gb": &f.DiskGB}[word] = least
+		switch word {
+		case "cpu":
+			f.CPU = least
+		case "memory_gb":
+			f.MemoryGB = least
+		case "disk_gb":
+			f.DiskGB = least
+		case "gpus":
+			f.GPUs = int(least)
+		}
 	}
 	return f, differs
 }

@@ -244,6 +244,9 @@ func TestChangeRefusals(t *testing.T) {
 			layout.ChangeRequest{Nodes: existingNodes("app db/app log")},
 			"no_layout no_solution : This change isn't possible without moving services: " +
 				"app is on 2 nodes (n1 and n2), but can be on at most 1. [Allow services to move, which affects 1 machine.]"},
+		{"a new version needs a GPU", webShop(func(c *template.Catalog, _ *template.Constraints) { c.Services["db"].Needs.GPUs = 1 }),
+			layout.ChangeRequest{Nodes: existingNodes("app db/app")},
+			"no_layout no_solution : This change isn't possible without moving services: n1 can't stay as it is, since its services need 1 GPU, but hardware small has none. []"},
 		{"more stand than are allowed", with(func(l *limits) { l.Size.Max = 1 }),
 			layout.ChangeRequest{Nodes: existingNodes("app db/app")},
 			"invalid size size: the cluster has 2 nodes, and template shop allows at most 1 [Choose a size of 1.]"},

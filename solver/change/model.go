@@ -144,13 +144,13 @@ func (u *unit) take(name string, s *template.Service, added bool, constraints ma
 
 func resourcesPlus(a, b template.Requirements) template.Requirements {
 	return template.Requirements{CPU: a.CPU + max(0, b.CPU), MemoryGB: a.MemoryGB + max(0, b.MemoryGB),
-		DiskGB: a.DiskGB + max(0, b.DiskGB)}
+		DiskGB: a.DiskGB + max(0, b.DiskGB), GPUs: a.GPUs + max(0, b.GPUs)}
 }
 
-// resourcesFit reports whether needs are within what a machine has, of which 0 is unknown and does not limit.
+// resourcesFit reports whether needs are within what a machine has, of which 0 is unknown and does not limit, but for GPUs.
 func resourcesFit(needs, has template.Requirements) bool {
 	within := func(need, offer float64) bool { return offer <= 0 || need <= offer*(1+1e-9)+1e-5 }
-	return within(needs.CPU, has.CPU) && within(needs.MemoryGB, has.MemoryGB) && within(needs.DiskGB, has.DiskGB)
+	return within(needs.CPU, has.CPU) && within(needs.MemoryGB, has.MemoryGB) && within(needs.DiskGB, has.DiskGB) && needs.GPUs <= has.GPUs
 }
 
 func (m *model) takeApart(limits template.Constraints, has map[string]bool) {
@@ -245,7 +245,7 @@ func (m *model) machineOf(hardware, image string) (machineType, string) {
 	h, i := m.c.Hardware[hardware], m.c.Images[image]
 	if h != nil {
 		f := h.Providers[m.provider]
-		on.cost, on.has = f.CostPerHour, template.Requirements{CPU: f.CPU, MemoryGB: f.MemoryGB, DiskGB: f.DiskGB}
+		on.cost, on.has = f.CostPerHour, template.Requirements{CPU: f.CPU, MemoryGB: f.MemoryGB, DiskGB: f.DiskGB, GPUs: f.GPUs}
 	}
 	switch can := m.t.Compatibility; {
 	case h == nil || h.Providers[m.provider].Flavor == "":

@@ -3,6 +3,7 @@ package change
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"muster/app/humanize"
@@ -218,6 +219,13 @@ func (m *model) clash(c alike) string {
 		return fmt.Sprintf("its services need %g GB of memory, but hardware %s has %g", needs.MemoryGB, c.machine.hardware, has.MemoryGB)
 	} else if has.CPU > 0 && needs.CPU > has.CPU {
 		return fmt.Sprintf("its services need %g CPU, but hardware %s has %g", needs.CPU, c.machine.hardware, has.CPU)
+	}
+	if needs.GPUs > c.machine.has.GPUs {
+		has := "none"
+		if c.machine.has.GPUs > 0 {
+			has = strconv.Itoa(c.machine.has.GPUs)
+		}
+		return fmt.Sprintf("its services need %s, but hardware %s has %s", humanize.Count(needs.GPUs, "GPU"), c.machine.hardware, has)
 	}
 	return fmt.Sprintf("its services need %g GB of disk, but hardware %s has %g", needs.DiskGB, c.machine.hardware, c.machine.has.DiskGB)
 }

@@ -212,7 +212,22 @@ func (q *question) tooMuch(needs template.Requirements) string {
 	}
 	return cmp.Or(compare(needs.CPU, func(f template.Flavor) float64 { return f.CPU }),
 		cmp.Or(compare(needs.MemoryGB, func(f template.Flavor) float64 { return f.MemoryGB }),
-			compare(needs.DiskGB, func(f template.Flavor) float64 { return f.DiskGB })))
+			compare(needs.DiskGB, func(f template.Flavor) float64 { return f.DiskGB })), q.tooManyGPUs(needs.GPUs))
+}
+
+// tooManyGPUs is tooMuch for GPUs, of which hardware has none where it does not state any.
+func (q *question) tooManyGPUs(need int) string {
+	most := 0
+	for _, name := range q.hardware {
+		most = max(most, q.catalog.Hardware[name].Providers[q.provider].GPUs)
+	}
+	switch {
+	case need <= most:
+		return ""
+	case most == 0:
+		return fmt.Sprintf(", but no hardware of provider %s has one", q.provider)
+	}
+	return fmt.Sprintf(", but no hardware of provider %s has more than %d", q.provider, most)
 }
 
 func (q *question) listGroups() {
@@ -402,6 +417,9 @@ func inWhat(r template.Requirements) string {
 	}
 	if r.DiskGB > 0 {
 		out = append(out, fmt.Sprintf("%g GB of disk", r.DiskGB))
+	}
+	if r.GPUs > 0 {
+		out = append(out, humanize.Count(r.GPUs, "GPU"))
 	}
 	return humanize.And(out)
 }

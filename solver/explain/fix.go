@@ -263,16 +263,19 @@ func (m *fixer) bigger(core []*clause) []remedy {
 	var most, sum template.Requirements
 	for _, name := range q.hardware {
 		f := q.catalog.Hardware[name].Providers[q.provider]
-		most = template.Requirements{CPU: max(most.CPU, f.CPU), MemoryGB: max(most.MemoryGB, f.MemoryGB), DiskGB: max(most.DiskGB, f.DiskGB)}
+		most = template.Requirements{CPU: max(most.CPU, f.CPU), MemoryGB: max(most.MemoryGB, f.MemoryGB), DiskGB: max(most.DiskGB, f.DiskGB),
+			GPUs: max(most.GPUs, f.GPUs)}
 	}
 	for _, k := range core {
 		if k.Kind == kindResources {
 			n := q.catalog.Services[k.Services[0]].Needs
-			most = template.Requirements{CPU: max(most.CPU, n.CPU), MemoryGB: max(most.MemoryGB, n.MemoryGB), DiskGB: max(most.DiskGB, n.DiskGB)}
-			sum = template.Requirements{CPU: sum.CPU + n.CPU, MemoryGB: sum.MemoryGB + n.MemoryGB, DiskGB: sum.DiskGB + n.DiskGB}
+			most = template.Requirements{CPU: max(most.CPU, n.CPU), MemoryGB: max(most.MemoryGB, n.MemoryGB), DiskGB: max(most.DiskGB, n.DiskGB),
+				GPUs: max(most.GPUs, n.GPUs)}
+			sum = template.Requirements{CPU: sum.CPU + n.CPU, MemoryGB: sum.MemoryGB + n.MemoryGB, DiskGB: sum.DiskGB + n.DiskGB, GPUs: sum.GPUs + n.GPUs}
 		}
 	}
-	sum = template.Requirements{CPU: max(sum.CPU, most.CPU), MemoryGB: max(sum.MemoryGB, most.MemoryGB), DiskGB: max(sum.DiskGB, most.DiskGB)}
+	sum = template.Requirements{CPU: max(sum.CPU, most.CPU), MemoryGB: max(sum.MemoryGB, most.MemoryGB), DiskGB: max(sum.DiskGB, most.DiskGB),
+		GPUs: max(sum.GPUs, most.GPUs)}
 	var out []remedy
 	for _, offers := range []template.Requirements{most, sum} {
 		if !slices.ContainsFunc(q.hardware, func(name string) bool { return atLeastAs(q.catalog.Hardware[name].Providers[q.provider], offers) }) {
@@ -285,7 +288,7 @@ func (m *fixer) bigger(core []*clause) []remedy {
 // atLeastAs reports whether a flavor has all that is wanted. What it does not state is not limited.
 func atLeastAs(f template.Flavor, want template.Requirements) bool {
 	return (f.CPU <= 0 || f.CPU >= want.CPU) && (f.MemoryGB <= 0 || f.MemoryGB >= want.MemoryGB) &&
-		(f.DiskGB <= 0 || f.DiskGB >= want.DiskGB)
+		(f.DiskGB <= 0 || f.DiskGB >= want.DiskGB) && f.GPUs >= want.GPUs
 }
 
 // mostChanges is of how many things at once a fix may be.

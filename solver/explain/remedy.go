@@ -248,7 +248,7 @@ const needSteps = 8
 func needLess(s string, needs template.Requirements) remedy {
 	part := func(step int) template.Requirements {
 		k := float64(needSteps-step) / needSteps
-		return template.Requirements{CPU: needs.CPU * k, MemoryGB: needs.MemoryGB * k, DiskGB: needs.DiskGB * k}
+		return template.Requirements{CPU: needs.CPU * k, MemoryGB: needs.MemoryGB * k, DiskGB: needs.DiskGB * k, GPUs: int(float64(needs.GPUs) * k)}
 	}
 	return remedy{rank: rankLast, steps: needSteps, text: func(step int) string {
 		if step == needSteps {

@@ -135,6 +135,15 @@ var stories = []story{
 	{"more memory than any machine has", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.Request) {
 		c.Services["store"].Needs = apptemplate.Requirements{MemoryGB: 48}
 	}},
+	{"a GPU, which no machine has", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.Request) {
+		c.Services["store"].Needs = apptemplate.Requirements{GPUs: 1}
+	}},
+	{"more GPUs than one machine has", func(c *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
+		f := c.Hardware["large"].Providers[t.Defaults.Provider]
+		f.GPUs = 2
+		c.Hardware["large"].Providers[t.Defaults.Provider] = f
+		c.Services["store"].Needs = apptemplate.Requirements{GPUs: 4}
+	}},
 	{"together more than the hardware has", func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		c.Services["app"].Needs = apptemplate.Requirements{CPU: 1, MemoryGB: 3}
 		c.Services["store"].Needs = apptemplate.Requirements{MemoryGB: 2}

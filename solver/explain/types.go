@@ -69,7 +69,7 @@ func biggerHardware(provider string, offers template.Requirements) remedy {
 		apply: func(w *world, _ int) {
 			t := w.template()
 			hardware := map[string]*template.HardwareType{name: {About: template.About{Name: name}, Providers: map[string]template.Flavor{
-				provider: {Flavor: name, CPU: offers.CPU, MemoryGB: offers.MemoryGB, DiskGB: offers.DiskGB}}}}
+				provider: {Flavor: name, CPU: offers.CPU, MemoryGB: offers.MemoryGB, DiskGB: offers.DiskGB, GPUs: offers.GPUs}}}}
 			for s, c := range t.Constraints.Services {
 				c.Hardware = with(c.Hardware, name)
 				t.Constraints.Services[s] = c

@@ -179,6 +179,7 @@ func (k *checker) resources(g layout.NodeGroup) {
 			needs.CPU += max(0, service.Needs.CPU)
 			needs.MemoryGB += max(0, service.Needs.MemoryGB)
 			needs.DiskGB += max(0, service.Needs.DiskGB)
+			needs.GPUs += max(0, service.Needs.GPUs)
 		}
 	}
 	compare := func(need, offer float64, what string) {
@@ -189,6 +190,9 @@ func (k *checker) resources(g layout.NodeGroup) {
 	compare(needs.CPU, has.CPU, "CPU")
 	compare(needs.MemoryGB, has.MemoryGB, "GB of memory")
 	compare(needs.DiskGB, has.DiskGB, "GB of disk")
+	if needs.GPUs > has.GPUs {
+		k.say("%s need %d GPUs of hardware %s, which has %d.", strings.Join(g.Services, ", "), needs.GPUs, g.Hardware, has.GPUs)
+	}
 }
 
 func (k *checker) counts() {

@@ -112,6 +112,9 @@ func Rich(r *rand.Rand) (*template.Catalog, layout.Request) {
 		if heavy && r.Intn(3) == 0 {
 			f.MemoryGB = float64(2 + r.Intn(6))
 		}
+		if heavy && r.Intn(3) > 0 {
+			f.GPUs = 1 + r.Intn(4)
+		}
 		c.Hardware[h].Providers["p"] = f
 		if r.Intn(4) == 0 {
 			if t.Constraints.Hardware == nil {
@@ -122,7 +125,7 @@ func Rich(r *rand.Rand) (*template.Catalog, layout.Request) {
 	}
 	for _, s := range services {
 		if heavy {
-			c.Services[s].Needs = template.Requirements{CPU: float64(r.Intn(5)) / 2, MemoryGB: float64(r.Intn(4))}
+			c.Services[s].Needs = template.Requirements{CPU: float64(r.Intn(5)) / 2, MemoryGB: float64(r.Intn(4)), GPUs: max(0, r.Intn(6)-3)}
 		}
 	}
 	t.Constraints.MixedHardware = r.Intn(2) == 0

@@ -27,6 +27,31 @@ func (c *checker) resources(e *form.Entry, needs template.Requirements) {
 				e.Spell(path), r.need, most, which)
 		}
 	}
+	if most, which := c.mostGPUs(); needs.GPUs > most {
+		path, hint := []any{"needs", "gpus"}, ""
+		if most == 0 {
+			hint = "List the GPUs of hardware types that have them: gpus: 1."
+		}
+		c.report(e, form.SeverityWarning, path, hint, "%s is %d, but %s, so no node can run this service",
+			e.Spell(path), needs.GPUs, which)
+	}
+}
+
+// mostGPUs returns how many GPUs hardware has at most, and that in words: it has none where it does not say so.
+func (c *checker) mostGPUs() (most int, words string) {
+	words = "no hardware has GPUs"
+	for _, e := range sortedEntries(c.entries) {
+		h, ok := e.Value.(*template.HardwareType)
+		if !ok {
+			continue
+		}
+		for _, provider := range slices.Sorted(maps.Keys(h.Providers)) {
+			if n := h.Providers[provider].GPUs; n > most {
+				most, words = n, fmt.Sprintf("no hardware has more than %d (%s on %s)", n, h.Name, provider)
+			}
+		}
+	}
+	return most, words
 }
 
 // largest returns the most of a resource that any hardware offers, and which it is: "" where one does not say what it

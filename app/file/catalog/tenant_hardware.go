@@ -72,7 +72,8 @@ func (c *checker) ownHardware(e *form.Entry, h *template.HardwareType) {
 			continue
 		}
 		if own.CostPerHour != known.CostPerHour && own.CostPerHour != 0 || own.CPU != known.CPU && own.CPU != 0 || own.MemoryGB != known.MemoryGB && own.MemoryGB != 0 ||
-			own.DiskGB != known.DiskGB && own.DiskGB != 0 || own.AsleepCostPerHour != nil && (known.AsleepCostPerHour == nil || *own.AsleepCostPerHour != *known.AsleepCostPerHour) {
+			own.DiskGB != known.DiskGB && own.DiskGB != 0 || own.GPUs != known.GPUs && own.GPUs != 0 || own.GPU != known.GPU && own.GPU != "" ||
+				own.AsleepCostPerHour != nil && (known.AsleepCostPerHour == nil || *own.AsleepCostPerHour != *known.AsleepCostPerHour) {
 			c.report(e, form.SeverityWarning, []any{"providers", n}, "leave out the price and sizes",
 				"provider %q is in the shared catalog, so the price and sizes of the flavor %q come from there", n, own.Flavor)
 		}

@@ -137,10 +137,19 @@ func providerOffersCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
+// gpuWords is such as "2 nvidia-l4".
+func gpuWords(f template.Flavor) string {
+	if f.GPUs == 0 {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s", f.GPUs, f.GPU))
+}
+
 func printFlavors(c *cli.Context, o family.Offers) error {
-	t := cli.NewTable("FLAVOR", "CPU>", "MEMORY GB>", "DISK GB>", "COST/H>", "ZONES")
+	t := cli.NewTable("FLAVOR", "CPU>", "MEMORY GB>", "DISK GB>", "GPUS", "COST/H>", "ZONES")
 	for _, f := range o.Flavors {
-		t.Add(f.Flavor.Flavor, number(f.CPU), number(f.MemoryGB), number(f.DiskGB), humanize.Price(f.CostPerHour, o.Currency), cli.Dash(strings.Join(f.Zones, ", ")))
+		t.Add(f.Flavor.Flavor, number(f.CPU), number(f.MemoryGB), number(f.DiskGB), cli.Dash(gpuWords(f.Flavor)), humanize.Price(f.CostPerHour, o.Currency),
+			cli.Dash(strings.Join(f.Zones, ", ")))
 	}
 	return t.Show(c)
 }

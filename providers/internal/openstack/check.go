@@ -1,10 +1,12 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"muster/app"
@@ -236,5 +238,24 @@ func Offers(ctx context.Context, s *Session, byID bool) (family.Offers, error) {
 }
 
 func offered(f flavors.Flavor) template.Flavor {
-	return template.Flavor{Flavor: f.Name, CPU: float64(f.VCPUs), MemoryGB: float64(f.RAM) / 1024, DiskGB: float64(f.Disk)}
+	n, model := gpus(f.ExtraSpecs)
+	return template.Flavor{Flavor: f.Name, CPU: float64(f.VCPUs), MemoryGB: float64(f.RAM) / 1024, DiskGB: float64(f.Disk), GPUs: n, GPU: model}
+}
+
+// gpus reads what a flavor's extra specs say of GPUs, where the cloud shows them: virtual ones, and devices that are passed through, by the
+// alias that the cloud's operator named them by. See https://docs.openstack.org/nova/latest/configuration/extra-specs.html.
+func gpus(specs map[string]string) (n int, model string) {
+	n, _ = strconv.Atoi(specs["resources:VGPU"])
+	if n > 0 {
+		return min(n, template.MaxGPUs), "vgpu"
+	}
+	n = 0
+	for _, device := range strings.Split(specs["pci_passthrough:alias"], ",") {
+		alias, count, _ := strings.Cut(strings.TrimSpace(device), ":")
+		if k, err := strconv.Atoi(count); err == nil && k > 0 && strings.Contains(strings.ToLower(alias), "gpu") {
+			n += k
+			model = cmp.Or(model, alias)
+		}
+	}
+	return min(n, template.MaxGPUs), model
 }

@@ -52,13 +52,14 @@ type Field struct {
 	need  bool // must be there
 	rest  bool // takes the keys that no other field has
 	least *float64
+	most  *float64
 	name  bool // must be a catalog name
 	hide  bool // holds secrets
 	index []int
 	Type  reflect.Type
 }
 
-// FieldsOf lists the keys of a struct from its tags: yaml (the key), doc, need, least, name, hide.
+// FieldsOf lists the keys of a struct from its tags: yaml (the key), doc, need, least, most, name, hide.
 func FieldsOf(t reflect.Type) []Field {
 	var fs []Field
 	for _, sf := range reflect.VisibleFields(t) {
@@ -71,12 +72,14 @@ func FieldsOf(t reflect.Type) []Field {
 		_, f.name = sf.Tag.Lookup("name")
 		_, f.hide = sf.Tag.Lookup("hide")
 		f.rest = key == ",rest"
-		if s, ok := sf.Tag.Lookup("least"); ok {
-			v, err := strconv.ParseFloat(s, 64)
-			if err != nil {
-				panic("catalog: tag least of " + t.Name() + "." + sf.Name)
+		for tag, to := range map[string]**float64{"least": &f.least, "most": &f.most} {
+			if s, ok := sf.Tag.Lookup(tag); ok {
+				v, err := strconv.ParseFloat(s, 64)
+				if err != nil {
+					panic("catalog: tag " + tag + " of " + t.Name() + "." + sf.Name)
+				}
+				*to = &v
 			}
-			f.least = &v
 		}
 		fs = append(fs, f)
 	}
@@ -295,6 +298,8 @@ func (d *Decoder) limits(n *yaml.Node, f Field, v reflect.Value, path string) {
 	switch {
 	case f.least != nil && asFloat(v) < *f.least:
 		d.Wrong(n, path, fmt.Sprintf("a number of at least %v", *f.least), "")
+	case f.most != nil && asFloat(v) > *f.most:
+		d.Wrong(n, path, fmt.Sprintf("a number of at most %v", *f.most), "")
 	case f.need && v.Kind() == reflect.String && v.Len() == 0:
 		d.Report(n, path, SeverityError, path+" must not be empty", "")
 	case f.name && !GoodName(v.String()):

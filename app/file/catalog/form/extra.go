@@ -53,11 +53,13 @@ func extraDoc(extra map[string]string) map[string]plainText {
 
 func (f flavorDoc) flavor() template.Flavor {
 	return template.Flavor{Flavor: f.Flavor, CostPerHour: f.CostPerHour, AsleepCostPerHour: f.AsleepCostPerHour, CPU: f.CPU, MemoryGB: f.MemoryGB, DiskGB: f.DiskGB,
+		GPUs: f.GPUs, GPU: f.GPU,
 		Extra: extraOf(f.Extra)}
 }
 
 func flavorDocOf(f template.Flavor) flavorDoc {
 	return flavorDoc{Flavor: f.Flavor, CostPerHour: f.CostPerHour, AsleepCostPerHour: f.AsleepCostPerHour, CPU: f.CPU, MemoryGB: f.MemoryGB, DiskGB: f.DiskGB,
+		GPUs: f.GPUs, GPU: f.GPU,
 		Extra: extraDoc(f.Extra)}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // The structs of Muster's own form. Their tags are all that the decoder and the schema know: yaml is the key, need
-// marks it as required, least bounds a number, name asks for a catalog name, hide keeps values out of messages, doc is
+// marks it as required, least and most bound a number, name asks for a catalog name, hide keeps values out of messages, doc is
 // what an editor shows.
 
 type AboutDoc struct {
@@ -45,6 +45,8 @@ type flavorDoc struct {
 	CPU               float64              `yaml:"cpu" least:"0" doc:"Virtual cores."`
 	MemoryGB          float64              `yaml:"memory_gb" least:"0" doc:"Memory in GiB."`
 	DiskGB            float64              `yaml:"disk_gb" least:"0" doc:"Disk in GiB."`
+	GPUs              int                  `yaml:"gpus" least:"0" most:"64" doc:"GPUs or other accelerators. Default: none."`
+	GPU               string               `yaml:"gpu" doc:"Model of the GPUs, such as nvidia-l4. Google needs it for machine types without GPUs of their own."`
 	Extra             map[string]plainText `yaml:"extra" doc:"Provider-specific settings, such as root_disk_gb. See the provider's documentation."`
 }
 
@@ -81,6 +83,7 @@ type resourcesDoc struct {
 	CPU      float64 `yaml:"cpu" least:"0" doc:"Virtual cores."`
 	MemoryGB float64 `yaml:"memory_gb" least:"0" doc:"Memory in GiB."`
 	DiskGB   float64 `yaml:"disk_gb" least:"0" doc:"Disk in GiB."`
+	GPUs     int     `yaml:"gpus" least:"0" most:"64" doc:"Whole GPUs or other accelerators. Hardware that doesn't list any has none."`
 }
 
 type ActionsDoc struct {

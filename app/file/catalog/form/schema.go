@@ -81,6 +81,9 @@ func schemaOfStruct(t reflect.Type) map[string]any {
 		if f.least != nil {
 			s["minimum"] = *f.least
 		}
+		if f.most != nil {
+			s["maximum"] = *f.most
+		}
 		if f.name {
 			s["pattern"] = namePattern
 		} else if f.need && f.Type.Kind() == reflect.String {

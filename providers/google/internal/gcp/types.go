@@ -7,23 +7,30 @@ import (
 
 // Instance is a machine.
 type Instance struct {
-	ID                 uint64              `json:"id,omitempty,string"`
-	Name               string              `json:"name,omitempty"`
-	Description        string              `json:"description,omitempty"`
-	Hostname           string              `json:"hostname,omitempty"`
-	Zone               string              `json:"zone,omitempty"`
-	MachineType        string              `json:"machineType,omitempty"`
-	Status             string              `json:"status,omitempty"`
-	CreationTimestamp  string              `json:"creationTimestamp,omitempty"`
-	LastStartTimestamp string              `json:"lastStartTimestamp,omitempty"`
-	Labels             map[string]string   `json:"labels,omitempty"`
-	LabelFingerprint   string              `json:"labelFingerprint,omitempty"`
-	Metadata           *Metadata           `json:"metadata,omitempty"`
-	Tags               *Tags               `json:"tags,omitempty"`
-	Disks              []*AttachedDisk     `json:"disks,omitempty"`
-	NetworkInterfaces  []*NetworkInterface `json:"networkInterfaces,omitempty"`
-	Scheduling         *Scheduling         `json:"scheduling,omitempty"`
-	ServiceAccounts    []*ServiceAccount   `json:"serviceAccounts,omitempty"`
+	ID                 uint64               `json:"id,omitempty,string"`
+	Name               string               `json:"name,omitempty"`
+	Description        string               `json:"description,omitempty"`
+	Hostname           string               `json:"hostname,omitempty"`
+	Zone               string               `json:"zone,omitempty"`
+	MachineType        string               `json:"machineType,omitempty"`
+	Status             string               `json:"status,omitempty"`
+	CreationTimestamp  string               `json:"creationTimestamp,omitempty"`
+	LastStartTimestamp string               `json:"lastStartTimestamp,omitempty"`
+	Labels             map[string]string    `json:"labels,omitempty"`
+	LabelFingerprint   string               `json:"labelFingerprint,omitempty"`
+	Metadata           *Metadata            `json:"metadata,omitempty"`
+	Tags               *Tags                `json:"tags,omitempty"`
+	Disks              []*AttachedDisk      `json:"disks,omitempty"`
+	NetworkInterfaces  []*NetworkInterface  `json:"networkInterfaces,omitempty"`
+	Scheduling         *Scheduling          `json:"scheduling,omitempty"`
+	ServiceAccounts    []*ServiceAccount    `json:"serviceAccounts,omitempty"`
+	GuestAccelerators  []*AcceleratorConfig `json:"guestAccelerators,omitempty"`
+}
+
+// AcceleratorConfig is a number of GPUs that are attached to an instance, all of one model, which is named by its path.
+type AcceleratorConfig struct {
+	AcceleratorType  string `json:"acceleratorType,omitempty"`
+	AcceleratorCount int64  `json:"acceleratorCount,omitempty"`
 }
 
 // Metadata is what programs on an instance can read of the metadata server.
@@ -220,12 +227,20 @@ type ZoneList struct {
 
 // MachineType is a size of machines.
 type MachineType struct {
-	Name         string       `json:"name,omitempty"`
-	Description  string       `json:"description,omitempty"`
-	GuestCPUs    int64        `json:"guestCpus,omitempty"`
-	MemoryMB     int64        `json:"memoryMb,omitempty"`
-	Architecture string       `json:"architecture,omitempty"`
-	Deprecated   *Deprecation `json:"deprecated,omitempty"`
+	Name         string `json:"name,omitempty"`
+	Description  string `json:"description,omitempty"`
+	GuestCPUs    int64  `json:"guestCpus,omitempty"`
+	MemoryMB     int64  `json:"memoryMb,omitempty"`
+	Architecture string `json:"architecture,omitempty"`
+	// Accelerators are part of each machine of the type.
+	Accelerators []*MachineTypeAccelerators `json:"accelerators,omitempty"`
+	Deprecated   *Deprecation               `json:"deprecated,omitempty"`
+}
+
+// MachineTypeAccelerators is a number of GPUs of one model, by its name.
+type MachineTypeAccelerators struct {
+	Type  string `json:"guestAcceleratorType,omitempty"`
+	Count int64  `json:"guestAcceleratorCount,omitempty"`
 }
 
 // MachineTypeList is a page of machine types.

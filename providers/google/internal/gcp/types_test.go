@@ -12,7 +12,8 @@ import (
 // fields are the names and the forms that the reference of each API has for what is sent and read, written apart from the types: a name that is wrong in
 // both the client and the simulated API of the tests would be seen by no other test.
 var fields = map[string]string{
-	"Instance": "creationTimestamp string, description string, disks []AttachedDisk, hostname string, id uint64 in a string, " +
+	"Instance": "creationTimestamp string, description string, disks []AttachedDisk, guestAccelerators []AcceleratorConfig, " +
+		"hostname string, id uint64 in a string, " +
 		"labelFingerprint string, labels map[string]string, lastStartTimestamp string, " +
 		"machineType string, metadata Metadata, name string, networkInterfaces []NetworkInterface, scheduling Scheduling, " +
 		"serviceAccounts []ServiceAccount, status string, tags Tags, zone string",
@@ -35,14 +36,17 @@ var fields = map[string]string{
 	"OperationErrorItem": "code string, message string",
 	"Firewall": "allowed []FirewallTraffic, creationTimestamp string, denied []FirewallTraffic, description string, direction string, disabled bool, " +
 		"name string, network string, priority int64, sourceRanges []string, sourceTags []string, targetTags []string",
-	"FirewallTraffic": "IPProtocol string, ports []string",
-	"FirewallList":    "items []Firewall, nextPageToken string, warning Warning",
-	"Project":         "name string, quotas []Quota",
-	"Region":          "name string, quotas []Quota",
-	"Quota":           "limit float64, metric string, usage float64",
-	"Zone":            "name string, status string",
-	"ZoneList":        "items []Zone, nextPageToken string",
-	"MachineType":     "architecture string, deprecated Deprecation, description string, guestCpus int64, memoryMb int64, name string",
+	"FirewallTraffic":         "IPProtocol string, ports []string",
+	"FirewallList":            "items []Firewall, nextPageToken string, warning Warning",
+	"Project":                 "name string, quotas []Quota",
+	"Region":                  "name string, quotas []Quota",
+	"Quota":                   "limit float64, metric string, usage float64",
+	"Zone":                    "name string, status string",
+	"ZoneList":                "items []Zone, nextPageToken string",
+	"AcceleratorConfig":       "acceleratorCount int64, acceleratorType string",
+	"MachineTypeAccelerators": "guestAcceleratorCount int64, guestAcceleratorType string",
+	"MachineType": "accelerators []MachineTypeAccelerators, architecture string, deprecated Deprecation, description string, " +
+		"guestCpus int64, memoryMb int64, name string",
 	"MachineTypeList": "items []MachineType, nextPageToken string",
 	"Deprecation":     "state string",
 	"DiskType":        "name string",
