@@ -102,7 +102,6 @@ var unrefused = map[string]string{
 	"/admin/webhooks/{hook}/on":                           "a button, on hooks that are off",
 	"/admin/webhooks/{hook}/deliveries/{delivery}/resend": "a button, on deliveries that failed",
 	"/admin/resources/sync":                               "a button, where versions are staged",
-	"/admin/images/delete":                                "a button, beside images",
 	"/orphans/{orphan}/delete":                            "a button, beside orphaned machines",
 	"/orphans/{orphan}/keep":                              "a button, beside orphaned machines",
 	"/clusters/{id}/health/check":                         "a button, on clusters that have checks",
