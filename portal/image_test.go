@@ -59,7 +59,8 @@ func TestBakedImagesAreShownBuiltAndDeleted(t *testing.T) {
 	})
 	s.signIn("root")
 	s.get("/admin").reads(http.StatusOK, "Baked images")
-	s.get("/admin/images").reads(http.StatusOK, "<b>lake", "No room.", "hdfs, yarn on host, cloud", "2 min 10 s", "4 times", "Off for all templates.", "Build images")
+	s.get("/admin/images").reads(http.StatusOK, "<b>lake", "No room.", "hdfs, yarn on host, cloud",
+		"2 min 10 s", "4 times", "Off for all templates.", "Build images")
 	s.post("/admin/images", url.Values{"template": {"hadoop"}}).reads(http.StatusOK, "it reads the secret token")
 	if k.baked != "hadoop" {
 		t.Errorf("built %q", k.baked)

@@ -18,7 +18,8 @@ func (h baking[S]) bakes(t S) {
 		t.Skip("the member can't make images of machines")
 	}
 	spec, keys := h.Spec(t, "oven")
-	tags := map[string]string{family.TagInstallation: spec.Tags[family.TagInstallation], family.TagTenant: spec.Tags[family.TagTenant], family.TagBake: "key-" + spec.Intent}
+	tags := map[string]string{family.TagInstallation: spec.Tags[family.TagInstallation], family.TagTenant: spec.Tags[family.TagTenant],
+		family.TagBake: "key-" + spec.Intent}
 	want := family.BakeSpec{Name: "muster-test", Tags: tags}
 	for _, id := range []string{"no-such-machine", "../escape", ""} {
 		_, err := b.Bake(t.Context(), id, want)

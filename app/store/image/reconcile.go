@@ -26,7 +26,8 @@ func (s *Store) WaitingImages(ctx context.Context, limit int) (list []image.Imag
 		list = append(list, i)
 		return nil
 	}, `SELECT `+columns+`, i.recipe FROM baked_images i WHERE i.state = 'waiting'
-		AND NOT EXISTS (SELECT 1 FROM baked_images b WHERE b.tenant = i.tenant AND b.provider = i.provider AND (b.state = 'building' OR b.state = 'waiting' AND b.id < i.id))
+		AND NOT EXISTS (SELECT 1 FROM baked_images b WHERE b.tenant = i.tenant AND b.provider = i.provider
+			AND (b.state = 'building' OR b.state = 'waiting' AND b.id < i.id))
 		ORDER BY i.id LIMIT ?`, limit)
 	return list, err
 }

@@ -18,7 +18,7 @@ import (
 
 // Command is muster image.
 func Command(c *cli.Context) *cobra.Command {
-	cmd := cli.Family("image", "Manage baked images", listCommand(c), bakeCommand(c), deleteCommand(c), autoCommand(c))
+	cmd := cli.Family("image", "Manage baked images", listCommand(c), bakeCommand(c), deleteCommand(c), ruleCommand(c))
 	c.ServerFlags(cmd.PersistentFlags())
 	return cmd
 }
@@ -165,13 +165,13 @@ func deleteCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func autoCommand(c *cli.Context) *cobra.Command {
+func ruleCommand(c *cli.Context) *cobra.Command {
 	var after int
 	var within, keep string
 	var off bool
-	cmd := &cobra.Command{Use: "auto TEMPLATE [--after N] [--within TIME] [--keep TIME] [--off]",
+	cmd := &cobra.Command{Use: "rule TEMPLATE [--after N] [--within TIME] [--keep TIME] [--off]",
 		Short:   "Build baked images of a template when it's used often (admins)",
-		Example: "  muster image auto web --after 3 --within 7d --keep 30d\n  muster image auto web --off", Args: cli.Exactly("TEMPLATE"),
+		Example: "  muster image rule web --after 3 --within 7d --keep 30d\n  muster image rule web --off", Args: cli.Exactly("TEMPLATE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := image.Rule{Template: args[0], AfterCreates: after}
 			for _, x := range []struct {

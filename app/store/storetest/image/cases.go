@@ -100,7 +100,7 @@ func (t *storeTest) builds() {
 	}
 	expired, err := t.Store.ExpiredClusters(t.Ctx, t.Clock.Now(), 10)
 	t.Must(err)
-	if len(expired) != 1 || expired[0].ID != "bake-web-1" {
+	if len(expired) != 1 || expired[0].Name != "bake-web-1" {
 		t.Errorf("the cluster of the build isn't to be deleted: %+v", expired)
 	}
 
@@ -156,7 +156,7 @@ func (t *storeTest) rules() {
 	}
 	create("web-2")
 	list := due()
-	if len(list) != 1 || list[0].Cluster != "web-2" || list[0].Rule.KeepUnused != rule.KeepUnused {
+	if len(list) != 1 || list[0].Cluster != "web-2-1" || list[0].Rule.KeepUnused != rule.KeepUnused {
 		t.Fatalf("due: %+v", list)
 	}
 	t.Must(t.Store.RuleApplied(t.Ctx, list[0]))
