@@ -340,6 +340,13 @@ var PermissionTable = map[string]permission{
 	"DrainPool":   {ScopeAdmin, All, All, No, No, No, No, proofNever},
 	"DeletePool":  {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
+	// Baked images
+	"Images":         {ScopeRead, All, All, No, No, No, No, proofNever},
+	"BakeImages":     {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"DeleteImage":    {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"SetBakeRule":    {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"DeleteBakeRule": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+
 	// Resources
 	"ResourceTypes":  {ScopeRead, All, All, No, No, No, No, proofNever},
 	"Resources":      {ScopeRead, All, All, No, No, No, No, proofNever},

@@ -15,6 +15,8 @@ const (
 	ActionWake      Action = "wake"      // start it again, and wait until it has an address
 	ActionAttach    Action = "attach"    // bring the volumes of its node, create those that are missing, and mount them
 	ActionDetach    Action = "detach"    // unmount the volumes of its node and take them off
+	// ActionBake makes an image of the machine, from which others start with what was installed on it.
+	ActionBake Action = "bake"
 	// ActionIsolate closes a machine that is kept for inspection to all but SSH, as far as its provider makes firewalls.
 	ActionIsolate Action = "isolate"
 
@@ -44,7 +46,7 @@ func (a Action) OnMachine() bool {
 }
 
 // MachineActions are those that are about a machine, and no service on it.
-var MachineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete, ActionSleep, ActionWake, ActionAttach, ActionDetach, ActionIsolate}
+var MachineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete, ActionSleep, ActionWake, ActionAttach, ActionDetach, ActionIsolate, ActionBake}
 
 // AsksProvider reports whether a step speaks to the provider.
 func (a Action) AsksProvider() bool { return a.OnMachine() && a != ActionBootstrap }

@@ -95,6 +95,19 @@ func DryRuns(name string) bool {
 	return ok
 }
 
+// Inputs returns what an action of a member sees of a configuration, or why its result may differ between nodes; see family.InputReader.
+func Inputs(name string, fields map[string]string, config map[string]any) (seen map[string]any, why string) {
+	a, err := New(name)
+	if err != nil {
+		return nil, app.AsError(err).ForPeople()
+	}
+	r, ok := a.(family.InputReader)
+	if !ok {
+		return nil, "its automator " + name + " passes facts of the node to it"
+	}
+	return r.Inputs(fields, config)
+}
+
 // ResourceTypes are the types of resources that a member declares; none where there is no such member.
 func ResourceTypes(name string) []template.ResourceType {
 	a, err := New(name)

@@ -96,6 +96,7 @@ func (v voice) previewLines(p cluster.Preview, left policy.QuotaLeft) []string {
 	if words := p.Plan.FallbackWords(); words != "" {
 		lines = append(lines, words)
 	}
+	lines = append(lines, p.Baked...)
 	if p.FromPools != nil {
 		lines = append(lines, p.FromPools.Text())
 	}

@@ -31,11 +31,12 @@ type room struct {
 }
 
 // The nouns that all domains name, and the contracts of solver, planner and families. "nouns" in a row of the table is any of them.
-var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/template", "app/layout", "app/plan", "app/family"}
+var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/template", "app/layout", "app/plan", "app/family", "app/bake"}
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
-	"app/idempotency", "app/idle", "app/inventory", "app/node", "app/operation", "app/ownership", "app/place", "app/policy", "app/pool", "app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
+	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/node", "app/operation", "app/ownership", "app/place", "app/policy", "app/pool",
+	"app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
 	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/quarantine", "app/scaling"}
 
 // The first matching line counts.
@@ -45,6 +46,7 @@ var rooms = []room{
 	{"app/humanize", nil, "words for people know nothing of what is said"},
 	{"app/label", []string{"app", "app/humanize"}, "what describes clusters needs neither them nor the catalog, which both use its rules"},
 	{"app/template", []string{"app", "app/humanize", "app/label"}, "what admins publish needs only errors and people"},
+	{"app/bake", []string{"app", "app/template"}, "what an image consists of is said by the catalog's entries"},
 	{"app/layout", []string{"app", "app/humanize", "app/template"}, "the contract of the solver is made of the catalog's entries"},
 	{"app/plan", []string{"app", "app/layout", "app/humanize", "app/template"}, "the contract of the planner is made of the catalog's entries"},
 	{"app/family", []string{"app", "app/label", "app/template"}, "the contract of the families is made of the catalog's entries"},
@@ -74,6 +76,7 @@ var rooms = []room{
 	{"app/place", []string{"nouns", "app/catalog", "app/cluster", "app/identity", "app/operation", "app/policy", "app/providervalue"},
 		"each attempt is a cluster, and leaving a place is a rollback"},
 	{"app/policy", []string{"nouns"}, "policies and quotas need only the nouns"},
+	{"app/image", []string{"nouns", "app/catalog", "app/cluster", "app/policy"}, "images are built in clusters, and clusters start from them"},
 	{"app/pool", []string{"nouns", "app/catalog", "app/cluster", "app/operation", "app/policy"}, "machines of pools are set up as those of clusters are"},
 	{"app/providervalue", []string{"nouns", "app/catalog"}, "what users set of a provider is up to its entry"},
 	{"app/quarantine", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/policy"}, "a machine that is kept is a cluster of its own"},
@@ -81,7 +84,7 @@ var rooms = []room{
 	{"app/secret", []string{"nouns", "app/catalog"}, "what may be shown of a cluster depends on its template"},
 	{"app/settings", []string{"nouns", "app/build", "app/catalog", "app/identity", "app/policy", "app/pool", "app/resource", "app/secret", "app/webhook"}, "the settings of a tenant are those of all domains that keep some"},
 	{"app/sshaccess", []string{"nouns", "app/cluster"}, "who signs in to a node may change its cluster"},
-	{"app/upkeep", []string{"nouns", "app/cluster", "app/idle", "app/operation", "app/pool", "app/scaling", "app/usage"}, "it calls what is due in each domain"},
+	{"app/upkeep", []string{"nouns", "app/cluster", "app/idle", "app/image", "app/operation", "app/pool", "app/scaling", "app/usage"}, "it calls what is due in each domain"},
 	{"app/usage", []string{"nouns", "app/catalog", "app/cluster", "app/operation", "app/policy"}, "what is used is known by clusters, and what is coming by leases"},
 	{"app/volume", []string{"nouns", "app/catalog"}, "volumes cost what the catalog says"},
 	{"app/webhook", []string{"nouns"}, "hooks need only the nouns"},
@@ -90,7 +93,7 @@ var rooms = []room{
 		"app/store/user", "app/store/token", "app/store/session", "app/store/identity", "app/store/signin", "app/store/catalog", "app/store/policy",
 		"app/store/resource", "app/store/chat", "app/store/cluster", "app/store/receipt", "app/store/idle", "app/store/scaling", "app/store/lease", "app/store/usage",
 		"app/store/health", "app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook",
-		"app/store/fleet", "app/store/volume", "app/store/window", "app/store/quarantine", "app/store/place", "app/store/providervalue"},
+		"app/store/fleet", "app/store/volume", "app/store/window", "app/store/quarantine", "app/store/place", "app/store/providervalue", "app/store/image"},
 		"it puts the parts together that keep a noun each"},
 	// The parts, lowest first: the SQL of one noun calls that of another only if it's listed above it.
 	{"app/store/db", []string{"nouns", "domains", "migrations"}, "an open database knows no noun, and its tables are made by migrations"},
@@ -134,8 +137,9 @@ var rooms = []room{
 		"app/store/policy", "app/store/resource", "app/store/cluster", "app/store/idle", "app/store/lease", "app/store/health", "app/store/build", "app/store/volume",
 		"app/store/ledger", "app/store/place", "app/store/providervalue"},
 		"an operation begins with what a cluster is, and reserves and notes what it takes"},
+	{"app/store/image", []string{"nouns", "domains", "app/store/db", "app/store/identity", "app/store/operation"}, "images are built by operations"},
 	{"app/store/execution", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/policy", "app/store/cluster", "app/store/receipt",
-		"app/store/volume", "app/store/ledger", "app/store/operation", "app/store/place"}, "a finished step moves others by the ledger's rules"},
+		"app/store/volume", "app/store/ledger", "app/store/operation", "app/store/place", "app/store/image"}, "a finished step moves others by the ledger's rules"},
 	{"app/store/quarantine", []string{"nouns", "domains", "app/store/db", "app/store/cluster"}, "kept machines are in clusters of their own"},
 	{"app/store/pool", []string{"nouns", "domains", "app/store/db", "app/store/identity", "app/store/ledger", "app/store/operation"},
 		"machines of pools are created and deleted by operations"},
@@ -232,6 +236,7 @@ var rooms = []room{
 	{"portal/scaling", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/identity", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/node", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
+	{"portal/image", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/pool", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/quota", []string{"nouns", "domains", "portal/idle", "portal/page", "portal/site"}, "usage shows what idle clusters saved"},
 	{"portal/window", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},

@@ -43,6 +43,8 @@ func (w *actions) act(ctx context.Context, as *execution.Assignment, out family.
 		return w.compare(ctx, as, out, r)
 	case app.ActionSleep:
 		return w.sleep(ctx, as, out)
+	case app.ActionBake:
+		return w.bake(ctx, as, out, r)
 	case app.ActionIsolate:
 		return w.isolate(ctx, as, out)
 	case app.ActionWake:

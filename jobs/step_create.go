@@ -69,7 +69,7 @@ func makeMachine(ctx context.Context, p family.Provider, as *execution.Assignmen
 	var tried []string
 	for _, zone := range places(as) {
 		spec.Zone = zone
-		m, err := p.Create(ctx, spec)
+		m, err := createFrom(ctx, p, spec, as, out, r)
 		if err == nil {
 			return m, nil
 		}
@@ -89,6 +89,29 @@ func makeMachine(ctx context.Context, p family.Provider, as *execution.Assignmen
 		}
 	}
 	return family.Machine{}, app.Errorf(app.EInternal, "no zone to request a machine in") // places is never empty
+}
+
+// createFrom asks for a machine from the baked image of its node, or from the catalog's own where there is none, or the provider doesn't have it any more or
+// can't start a machine from it: its installs are run in its bootstrap then.
+func createFrom(ctx context.Context, p family.Provider, spec family.MachineSpec, as *execution.Assignment, out family.Output,
+	r *execution.Report) (family.Machine, error) {
+	if as.Baked == nil || as.Baked.Image == "" || r.Image != nil && r.Image.Gone {
+		return p.Create(ctx, spec)
+	}
+	r.Image = &execution.ImageReport{Image: as.Baked.Image}
+	base := spec.Image.Image
+	spec.Image.Image = as.Baked.Image
+	m, err := p.Create(ctx, spec)
+	switch app.CodeOf(err) {
+	case app.ENotFound, app.EInvalid:
+		out(family.StreamSystem, fmt.Sprintf("Baked image %s can't be used, so the machine starts from image %s: %s", as.Baked.Image, base,
+			app.AsError(err).ForPeople()))
+		spec.Image.Image, r.Image.Gone = base, true
+		return p.Create(ctx, spec)
+	case "":
+		out(family.StreamSystem, "The machine starts from baked image "+as.Baked.Image+".")
+	}
+	return m, err
 }
 
 // places are the zones to ask, in order: the one that the layout wants, or else whichever the provider chooses and then

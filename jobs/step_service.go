@@ -31,6 +31,9 @@ func (w *actions) bootstrap(ctx context.Context, as *execution.Assignment, out f
 				return err
 			}
 		}
+		if err := installBaked(ctx, w, as, sh, out); err != nil {
+			return err
+		}
 		return w.checkNode(ctx, as, sh, out, r)
 	})
 }

@@ -44,6 +44,7 @@ func create(g *graph, r plan.Request) error {
 		c.follow(a)
 	}
 	c.connect()
+	c.bakes()
 	c.await(everywhere, c.named(macros.References()), func(n int) (int, bool) { return c.confirm[n], true }, c.first)
 	return nil
 }

@@ -32,6 +32,7 @@ var estimates = map[app.Action]time.Duration{
 	app.ActionAttach:     15 * time.Second,
 	app.ActionDetach:     10 * time.Second,
 	app.ActionIsolate:    5 * time.Second,
+	app.ActionBake:       60 * time.Second,
 }
 
 // Of a guess no more is known than this: it may take half as long, or three times as long.

@@ -40,6 +40,7 @@ var actionOrder = func() map[app.Action]int {
 	order[app.ActionSleep] = len(order)
 	order[app.ActionDetach] = len(order)
 	order[app.ActionIsolate] = len(order)
+	order[app.ActionBake] = len(order)
 	order[app.ActionDelete] = len(order)
 	return order
 }()

@@ -62,6 +62,7 @@ func (Planner) Plan(r appplan.Request) (appplan.Plan, error) {
 	p.ManualSteps = questions
 	p = withHooks(p, r)
 	expect(&p, r)
+	withoutBaked(&p, r)
 	return p, nil
 }
 

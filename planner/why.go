@@ -114,6 +114,7 @@ var machineFirst = map[app.Action]string{
 	app.ActionDetach:    "the node's volumes must be detached first",
 	app.ActionDelete:    "the old machine must be deleted first",
 	app.ActionIsolate:   "the machine must be closed to all but SSH first",
+	app.ActionBake:      "the image must be made first",
 }
 
 // done says what is true once a service action is done: "must <be>", "when it <has>", and what then happens to others.

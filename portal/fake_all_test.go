@@ -78,6 +78,7 @@ type everything interface {
 	site.Machines
 	site.Pools
 	site.Volumes
+	site.Images
 	site.BuildHooks
 	site.Builds
 	site.BuildCalls

@@ -15,6 +15,7 @@ import (
 	"muster/portal/home"
 	"muster/portal/identity"
 	"muster/portal/idle"
+	"muster/portal/image"
 	"muster/portal/node"
 	"muster/portal/operation"
 	"muster/portal/policy"
@@ -58,6 +59,7 @@ func (p *Portal) pages() []site.Route {
 		fleet.Routes(p.fleet),
 		pool.Routes(p.pool),
 		volume.Routes(p.volume),
+		image.Routes(p.image),
 		window.Routes(p.window),
 		scaling.Routes(p.scaling),
 		providervalue.Routes(p.value),
@@ -84,6 +86,7 @@ func (p *Portal) operations() []site.Operation {
 		policy.Operations(p.policy),
 		pool.Operations(p.pool),
 		volume.Operations(p.volume),
+		image.Operations(p.image),
 		quarantine.Operations(p.kept),
 		fleet.Operations(p.fleet),
 		quota.Operations(p.quota),

@@ -12,6 +12,7 @@ import (
 	"muster/portal/home"
 	"muster/portal/identity"
 	"muster/portal/idle"
+	"muster/portal/image"
 	"muster/portal/node"
 	"muster/portal/operation"
 	"muster/portal/policy"
@@ -39,6 +40,7 @@ type services struct {
 	node      *node.Service
 	pool      *pool.Service
 	volume    *volume.Service
+	image     *image.Service
 	kept      *quarantine.Service
 	quota     *quota.Service
 	resource  *resource.Service
@@ -69,6 +71,7 @@ func newServices(s *site.Site) (n services) {
 	n.node = node.New(s)
 	n.pool = pool.New(s)
 	n.volume = volume.New(s)
+	n.image = image.New(s)
 	n.kept = quarantine.New(s)
 	n.quota = quota.New(s)
 	n.resource = resource.New(s)

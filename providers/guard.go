@@ -70,6 +70,7 @@ var (
 	_ family.Offerer        = (*guarded)(nil)
 	_ family.Sharer         = (*guarded)(nil)
 	_ family.Namer          = (*guarded)(nil)
+	_ family.Baker          = (*guarded)(nil)
 	_ family.Empowered      = (*guarded)(nil)
 )
 
@@ -98,6 +99,8 @@ func (g *guarded) Has(power any) (ok bool) {
 		_, ok = family.PowerOf[family.Volumes](g.inner)
 	case *family.VolumeSnapshots:
 		_, ok = family.PowerOf[family.VolumeSnapshots](g.inner)
+	case *family.Baker:
+		_, ok = family.PowerOf[family.Baker](g.inner)
 	default:
 		ok = true
 	}

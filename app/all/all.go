@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/bake"
 	"muster/app/build"
 	"muster/app/catalog"
 	"muster/app/chat"
@@ -16,6 +17,7 @@ import (
 	"muster/app/idempotency"
 	"muster/app/identity"
 	"muster/app/idle"
+	"muster/app/image"
 	"muster/app/label"
 	"muster/app/layout"
 	"muster/app/node"
@@ -126,6 +128,11 @@ type Services struct {
 		Pools      *pool.Service
 		Reconciler *pool.Reconciler
 	}
+	Image struct {
+		Finder     *image.Finder
+		Images     *image.Service
+		Reconciler *image.Reconciler
+	}
 	Quarantine struct {
 		Drafts   *quarantine.Drafts
 		Machines *quarantine.Machines
@@ -180,6 +187,9 @@ func New(c Config) *Services {
 	s.Pool.Pools = pool.New(pool.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Preflight: s.Cluster.Preflight})
 	s.Pool.Reconciler = pool.NewReconciler(pool.ReconcilerConfig{
 		Store: c.Store, Now: c.Now, Keys: c.Keys, Catalog: c.Catalog, Plans: s.Cluster.Plans, Pools: s.Pool.Pools})
+	s.Image.Images = image.New(image.Config{Store: c.Store, Now: c.Now, Finder: s.Image.Finder, Catalogs: s.Catalog, Creates: s.Cluster.Creates})
+	s.Image.Reconciler = image.NewReconciler(image.ReconcilerConfig{
+		Store: c.Store, Now: c.Now, Finder: s.Image.Finder, Catalogs: s.Catalog, Plans: s.Cluster.Plans, Keys: c.Keys})
 	addBuild(s, c)
 	addChat(s, c)
 	s.Settings = settings.New(settings.Config{Store: c.Store, Tenants: c.Store, People: c.Store, Rules: c.Store, Integrations: c.Store, Entries: c.Store,
@@ -189,7 +199,8 @@ func New(c Config) *Services {
 	s.Upkeep = upkeep.New(upkeep.Config{
 		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle, Scaling: s.Scaling,
 		Schedules: s.Operation.Schedules, PausedDeletes: s.Operation.PausedDeletes,
-		Requests: s.Operation.Requests, Backfills: s.Operation.Backfills, Usages: s.Usage, Pools: s.Pool.Reconciler})
+		Requests: s.Operation.Requests, Backfills: s.Operation.Backfills, Usages: s.Usage, Pools: s.Pool.Reconciler,
+		Images: s.Image.Reconciler})
 	return s
 }
 
@@ -223,11 +234,12 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Views = cluster.NewViews(cluster.ViewsConfig{
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Finder: s.Cluster.Finder, Masks: s.Cluster.Masks, Windows: s.Window})
 	s.Cluster.Specs = cluster.NewSpecs(cluster.SpecsConfig{Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
+	s.Image.Finder = image.NewFinder(image.FinderConfig{Store: c.Store, Inputs: c.Inputs, Bakes: c.Bakes})
 	s.Cluster.Creates = cluster.NewCreates(cluster.CreatesConfig{
 		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Sleeps: c.Sleeps, Volumes: c.Volumes,
 		Resources: s.Resource,
 		Catalogs:  s.Catalog, Policies: s.Policy.Policies, Solving: solving, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans,
-		Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Specs: s.Cluster.Specs, Values: s.Values})
+		Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Specs: s.Cluster.Specs, Values: s.Values, Images: s.Image.Finder})
 	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})
 	s.Cluster.Activity = cluster.NewActivity(cluster.ActivityConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks})
 	s.Cluster.Sharing = cluster.NewSharing(cluster.SharingConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
@@ -359,6 +371,8 @@ type Config struct {
 	// What providers and automators can do.
 	Accounts    cluster.Accounts                          // asks accounts what they would do; nil: they cannot be asked
 	Sleeps      func(kind string) bool                    // machines of a type of provider can be stopped and kept; nil: not known, the steps will tell
+	Bakes       func(kind string) bool                    // images can be made of machines of a type of provider; nil: of none
+	Inputs      bake.Inputs                               // what installs see of a configuration; nil: nothing is baked
 	Firewalls   func(kind string) bool                    // a type of provider makes firewalls for clusters; nil: not known, and no one is warned
 	DryRuns     func(automator string) bool               // an automator can say what it would change; nil: none can
 	CheckScript func(script string) *template.ScriptFault // what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run

@@ -57,6 +57,7 @@ type CreatesConfig struct {
 	Views     *Views
 	Specs     *Specs
 	Values    *providervalue.Service // nil: users set nothing of providers
+	Images    Images                 // nil: machines are never started from baked images
 }
 
 // Creates previews, explains, requests and clones clusters.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/bake"
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/providervalue"
@@ -46,6 +47,8 @@ type Definition struct {
 	Batches    *template.Person   `json:"batches,omitempty"`  // the template's; nil: no one looks between batches
 	// FallbackHardware lists, by hardware, what the machines of nodes may be made of instead, all of which are in Hardware.
 	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
+	// Baked is which nodes start from baked images, as the cluster was created.
+	Baked *bake.Use `json:"baked,omitempty"`
 }
 
 // NewCluster is a cluster about to be accepted, with all that comes with it.

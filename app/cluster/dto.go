@@ -102,6 +102,8 @@ type Preview struct {
 	Decision *policy.Decision `json:"decision,omitempty"`
 	// FromPools says which pool machines it takes; nil for nothing.
 	FromPools *PoolMatch `json:"from_pools,omitempty"`
+	// Baked says which nodes start from baked images, what that saves, and what isn't baked.
+	Baked []string `json:"baked,omitempty"`
 	// Problems are what would fail, as far as known before anything is created: scripts that no shell can read, and what the provider would refuse.
 	Problems []family.Finding `json:"problems,omitempty"`
 	// Account says whether the provider has been asked; nil where it cannot be.

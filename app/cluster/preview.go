@@ -126,6 +126,10 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 	if err != nil {
 		return Draft{}, Preview{}, err
 	}
+	notes, err := a.startBaked(ctx, tenant, c.Providers[layout.Provider], &d, hooks)
+	if err != nil {
+		return Draft{}, Preview{}, err
+	}
 	plan, err := a.Plans.Plan(ctx, tenant, layout.Provider, appplan.Request{Kind: app.OperationCreate, Nodes: d.Nodes, Services: d.Definition.Services,
 		Config: d.Definition.Config, Hooks: hooks, Fallbacks: d.Definition.FallbackHardware})
 	if err != nil {
@@ -147,6 +151,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 	if spec := c.Providers[layout.Provider]; t.Idle != nil && t.Idle.Action() == template.IdleSleep && spec != nil && a.Sleeps != nil && !a.Sleeps(spec.Type) {
 		warnings = append(warnings, fmt.Sprintf("Provider %s can't stop machines and keep them, so the cluster won't go to sleep when it's idle.", spec.Name))
 	}
+	p.Baked = bakedNotes(plan, notes)
 	p.Layout, p.Plan, p.PlanHash, p.Duration, p.Warnings = layout, plan, plan.Hash(), plan.Duration(), warnings
 	return d, p, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/bake"
 	"muster/app/family"
 	"muster/app/health"
 	"muster/app/template"
@@ -100,6 +101,11 @@ type Assignment struct {
 	// CreateBatch is, of a create that is Unasked, what the operation has to make at the provider in all; nil where it is this machine alone.
 	CreateBatch *CreateBatch `json:",omitempty"`
 
+	// Baked is the image that the node's machine starts from, or, of a bake, that is made of it; nil for none.
+	Baked *bake.Image `json:",omitempty"`
+	// Installs are, of a bootstrap, those that a baked machine doesn't need, by service.
+	Installs map[string]*template.ServiceAction `json:",omitempty"`
+
 	// FromPool says of a create or confirm that the machine comes, or may come, from a pool; nil for one that does not.
 	FromPool *FromPool `json:",omitempty"`
 
@@ -151,6 +157,14 @@ type Report struct {
 	Changes *family.Changes `json:",omitempty"`
 	// Volumes are what was found out about the node's volumes, also where Err is set.
 	Volumes []volume.Seen `json:",omitempty"`
+	// Image is the baked image that a bake has made, or that a create has started its machine from, or tried to.
+	Image *ImageReport `json:",omitempty"`
+}
+
+// ImageReport names a baked image as its provider does.
+type ImageReport struct {
+	Image string
+	Gone  bool // no machine could be started from it
 }
 
 // WorkerPrefix begins the names of all workers of a registration, and of no others.

@@ -62,6 +62,8 @@ type Finish struct {
 	Volumes  []volume.Seen              // of the node, whether it ended well or not
 	// Fallbacks is other hardware to ask for, of a create that failed because nothing was to be had: the first that no quota refuses.
 	Fallbacks []appcluster.HardwareFallback
+	// Image is what became known of a baked image; nil for nothing.
+	Image *ImageReport
 	// Keep is the machine of a confirm that failed, to be kept for inspection, as far as there is room for it; nil for none.
 	Keep *appcluster.KeptMachine
 }

@@ -136,7 +136,7 @@ func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []Report) 
 	for i, r := range reports {
 		facts := factsOf(&r) // which may fail the step
 		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil, Pooled: r.Pooled,
-			Contract: r.Contract.Bounded(), Facts: facts, Changes: comparedBy(r), Volumes: r.Volumes}
+			Contract: r.Contract.Bounded(), Facts: facts, Changes: comparedBy(r), Volumes: r.Volumes, Image: imageOf(r)}
 		if r.WantNext {
 			fs[i].ClaimFor = ClaimFor
 		}
@@ -239,7 +239,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *ClaimedStep) (*
 		as.Age = max(a.Now().Sub(c.TriedAt), 0)
 	}
 	switch as.Action {
-	case app.ActionCreate, app.ActionConfirm, app.ActionDelete, app.ActionSleep, app.ActionWake, app.ActionIsolate, app.ActionAttach, app.ActionDetach:
+	case app.ActionCreate, app.ActionConfirm, app.ActionDelete, app.ActionSleep, app.ActionWake, app.ActionIsolate, app.ActionAttach, app.ActionDetach, app.ActionBake:
 		if err := a.assignMachine(ctx, as, c, oc); err != nil {
 			return nil, err
 		}
@@ -247,6 +247,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *ClaimedStep) (*
 			return nil, err
 		}
 	}
+	assignBaked(as, oc.definition)
 	as.KeepFailed = keepsUnconfirmed(c, oc.definition)
 	if err := a.assignFromPool(ctx, as); err != nil {
 		return nil, err

@@ -31,6 +31,13 @@ type DryRunner interface {
 	DryRun(ctx context.Context, sh Shell, call ServiceCall, out Output) (Changes, error)
 }
 
+// InputReader is an automator that can say what an action depends on. Without it, an action may depend on the node that it runs on.
+type InputReader interface {
+	Automator
+	// Inputs returns the part of a configuration that an action with these fields can see, or why what it does may differ between nodes.
+	Inputs(fields map[string]string, config map[string]any) (seen map[string]any, why string)
+}
+
 // Changes are what an action would change on a node. The zero value is: nothing.
 type Changes struct {
 	Texts []string `json:"texts"`          // a line each, for people, at most MostChanges: "File[/etc/motd]: its content"

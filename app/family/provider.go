@@ -171,6 +171,7 @@ type Descriptor struct {
 	Volumes bool `json:"volumes,omitempty"`
 	// VolumeSnapshots tells that it can make snapshots of volumes; see VolumeSnapshots.
 	VolumeSnapshots bool `json:"volume_snapshots,omitempty"`
+	Bakes           bool `json:"bakes,omitempty"` // images can be made of its machines; see Baker
 	// Firewalls tells that it makes firewalls for clusters whose template has one; see MachineSpec.Firewall and Sharer.
 	Firewalls bool `json:"firewalls,omitempty"`
 	// FlavorFields and ImageFields are what a hardware type or an image type may say for accounts of this kind beside the flavor or the image

@@ -201,6 +201,7 @@ func orNone(names []string) []string {
 
 func newUpdateBuilder(s *standing, m cluster.Update) *updateBuilder {
 	d := &updateBuilder{standing: s, ask: m, definition: s.was, batch: m.Batch, named: map[string]bool{}}
+	d.definition.Baked = nil // nodes that it creates are installed by its own steps
 	for _, name := range m.Nodes {
 		d.named[name] = true
 	}

@@ -42,7 +42,7 @@ func versionOf(what ...any) string {
 
 // machineActions are those of which any plan may have some.
 var machineActions = []app.Action{app.ActionCreate, app.ActionConfirm, app.ActionBootstrap, app.ActionSleep, app.ActionWake, app.ActionDelete, app.ActionNames,
-	app.ActionAttach, app.ActionDetach, app.ActionIsolate}
+	app.ActionAttach, app.ActionDetach, app.ActionIsolate, app.ActionBake}
 
 // DurationKeys returns the kinds of steps that a plan of the request may have, with those that are wider, each once.
 func (r Request) DurationKeys() []DurationKey {

@@ -16,6 +16,7 @@ import (
 	"muster/app/store/idempotency"
 	"muster/app/store/identity"
 	"muster/app/store/idle"
+	"muster/app/store/image"
 	"muster/app/store/lease"
 	"muster/app/store/operation"
 	"muster/app/store/place"
@@ -68,6 +69,7 @@ type (
 	operationStore   = operation.Store
 	executionStore   = execution.Store
 	poolStore        = pool.Store
+	imageStore       = image.Store
 	quarantineStore  = quarantine.Store
 	requestStore     = request.Store
 	webhookStore     = webhook.Store
@@ -106,6 +108,7 @@ type Store struct {
 	operationStore
 	*executionStore
 	poolStore
+	imageStore
 	quarantineStore
 	requestStore
 	webhookStore
@@ -142,7 +145,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		sessionStore:     *session.New(d),
 		identityStore: *identity.New(d, identity.Parts{
 			Ends: []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, place.DropOf, resource.DropOf, catalog.DropOf, window.DropOf, scaling.Forget,
-				providervalue.DropOf},
+				providervalue.DropOf, image.DropOf},
 			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas},
 				{What: "maintenance", Copy: window.Copy}},
 		}),
@@ -163,6 +166,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		operationStore:  *operation.New(d, clusters),
 		executionStore:  execution.New(d, clusters),
 		poolStore:       *pool.New(d),
+		imageStore:      *image.New(d),
 		quarantineStore: *quarantine.New(d),
 		requestStore:    *request.New(d),
 		webhookStore:    *webhook.New(d),

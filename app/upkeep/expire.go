@@ -30,6 +30,9 @@ func (a *Service) Expire(ctx context.Context) (begun int, err error) {
 	if _, err := a.Pools.ReconcilePools(ctx); err != nil {
 		errs = append(errs, err)
 	}
+	if err := a.Images.ReconcileImages(ctx); err != nil {
+		errs = append(errs, err)
+	}
 	if _, err := a.Schedules.RunSchedules(ctx); err != nil {
 		errs = append(errs, err)
 	}

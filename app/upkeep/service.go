@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/idle"
+	"muster/app/image"
 	"muster/app/operation"
 	"muster/app/pool"
 	"muster/app/scaling"
@@ -36,6 +37,7 @@ type Config struct {
 	Backfills     *operation.Backfills
 	Usages        *usage.Service
 	Pools         *pool.Reconciler
+	Images        *image.Reconciler
 }
 
 // Service does what has to be done from time to time.

@@ -485,6 +485,7 @@ func allTries() map[string]func(ctx context.Context, a *appall.Services, s *scen
 	maps.Copy(all, chatTries)
 	maps.Copy(all, poolTries)
 	maps.Copy(all, volumeTries)
+	maps.Copy(all, imageTries)
 	maps.Copy(all, buildTries)
 	maps.Copy(all, resourceTries)
 	maps.Copy(all, catalogTries)

@@ -80,6 +80,7 @@ func newForeign(t testing.TB) *foreign {
 	f.knows("groups", s.group())
 	f.knows("secrets", s.secret())
 	f.knows("pools", s.pool())
+	f.knows("images", fmt.Sprint(s.image()))
 	f.knows("quotas", s.quota())
 	own, err := f.server.Services.Catalog.ApplyCatalog(ctx, f.boss, yamlOf("kind: template\nname: their-own\ndescription: "+foreignMark+"-template\nextends: web\n"))
 	s.must(err)

@@ -18,6 +18,7 @@ import (
 	"muster/cmd/muster/doctor"
 	"muster/cmd/muster/fleet"
 	"muster/cmd/muster/identity"
+	"muster/cmd/muster/image"
 	"muster/cmd/muster/offline"
 	"muster/cmd/muster/policy"
 	"muster/cmd/muster/scaling"
@@ -51,6 +52,7 @@ func commands(c *cli.Context) []*cobra.Command {
 		grouped("clusters", catalog.TemplateCommand(c)),
 		grouped("clusters", fleet.PoolCommand(c)),
 		grouped("clusters", volume.Command(c)),
+		grouped("clusters", image.Command(c)),
 		grouped("clusters", catalog.ProviderCommand(c)), grouped("clusters", catalog.AutomatorCommand(c)),
 		grouped("clusters", fleet.OrphansCommand(c)),
 		grouped("clusters", policy.QuotaCommand(c)),

@@ -52,6 +52,7 @@ var argumentsOf = map[string]string{
 	"cluster extend":           "HOSTILE --by 1h",
 	"cluster label":            "HOSTILE team=web",
 	"cluster shorten":          "HOSTILE --by 1h",
+	"image delete":             "7 --yes",
 	"login":                    "SERVER",
 	"plan":                     "--catalog FILE --template HOSTILE --size 3",
 	"policy save":              "POLICY",

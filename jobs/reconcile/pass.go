@@ -84,6 +84,9 @@ func (p *pass) run(ctx context.Context) error {
 		return errors.Join(append(errs, err)...)
 	}
 	errs = append(errs, p.clear(ctx, cloud, orphans))
+	if mode, err := p.Accounts.OrphanMode(ctx); err == nil && mode == fleet.OrphansDelete {
+		errs = append(errs, p.images(ctx, cloud))
+	}
 	x, err := p.expect(ctx)
 	if err == nil {
 		err = p.compare(ctx, cloud, machines, x)

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -50,6 +51,7 @@ type Reconciler struct {
 	Proofs       ProofStore
 	Volumes      VolumeStore
 	Snapshots    SnapshotStore
+	Images       ImageStore // nil: no images are baked
 	Providers    jobs.Providers
 	Catalog      func() *template.Catalog
 	// Own returns the providers that tenants have of their own; nil: none do.
@@ -149,7 +151,7 @@ func (r *Reconciler) tick(ctx context.Context) error {
 	if err := r.beginSnapshots(ctx); err != nil {
 		return err
 	}
-	return r.beginProofs(ctx)
+	return errors.Join(r.beginProofs(ctx), r.beginImages(ctx))
 }
 
 // schedule has an account looked at in the next tick.

@@ -46,6 +46,7 @@ type Client struct {
 	ProviderValues    *ProviderValues
 	Pools             *Pools
 	Volumes           *Volumes
+	Images            *Images
 	ProvisionerTokens *ProvisionerTokens
 	Provisioners      *Provisioners
 	ManualSteps       *ManualSteps
@@ -116,6 +117,7 @@ func New(s Settings) (*Client, error) {
 	c.ProviderValues = (*ProviderValues)(p)
 	c.Pools = (*Pools)(p)
 	c.Volumes = (*Volumes)(p)
+	c.Images = (*Images)(p)
 	c.ProvisionerTokens = (*ProvisionerTokens)(p)
 	c.Provisioners = (*Provisioners)(p)
 	c.ManualSteps = (*ManualSteps)(p)

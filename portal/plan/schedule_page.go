@@ -181,6 +181,7 @@ var BarMarks = map[app.Action]string{
 	app.ActionAttach:     "M1 4H5M3 1V4",
 	app.ActionDetach:     "M1 2H5M3 2V5",
 	app.ActionIsolate:    "M1 1H5V5H1Z",
+	app.ActionBake:       "M1 5H5V2L3 1L1 2Z",
 	app.ActionReload:     "M1 3A2 2 0 1 1 3 5",
 	app.ActionCheck:      "M1 3 2.5 4.5 5 1.5",
 	app.ActionCompare:    "M1 2H5M1 4H5",

@@ -35,6 +35,8 @@ func sections() []page.Section {
 			Group: page.GroupMoney, UseCase: "Quotas"},
 		{Path: "/admin/pools", Name: "Pools", Text: "Machines kept ready so that clusters start faster.",
 			Group: page.GroupMoney, UseCase: "Pools"},
+		{Path: "/admin/images", Name: "Baked images", Text: "Images with services installed, so that new clusters skip these installs.",
+			Group: page.GroupMoney, UseCase: "Images"},
 		{Path: "/orphans", Name: "Orphaned machines", Text: "Machines that belong to no cluster, with age and cost.",
 			Group: page.GroupMoney, UseCase: "Orphans"},
 		{Path: "/provisioners", Name: "Provisioners", Text: "Processes that run workers, with their slots per tenant.",

@@ -56,6 +56,7 @@ type UseCases struct {
 	Machines       Machines
 	Pools          Pools
 	Volumes        Volumes
+	Images         Images
 	BuildHooks     BuildHooks
 	Builds         Builds
 	BuildCalls     BuildCalls

@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/image"
 	"muster/app/pool"
 )
 
@@ -39,6 +40,15 @@ type Machines interface {
 	Orphans(ctx context.Context, a app.Actor, gone bool) (fleet.OrphanReport, error)
 	DecideOrphan(ctx context.Context, a app.Actor, id string, d fleet.OrphanDecision) (fleet.Orphan, error)
 	SetOrphanMode(ctx context.Context, a app.Actor, m fleet.OrphanMode) error
+}
+
+// Images manages baked images, for admins.
+type Images interface {
+	Images(ctx context.Context, a app.Actor) (image.View, error)
+	BakeImages(ctx context.Context, a app.Actor, template string, size int) (image.Built, error)
+	DeleteImage(ctx context.Context, a app.Actor, id int64) error
+	SetBakeRule(ctx context.Context, a app.Actor, r image.Rule) (image.Rule, error)
+	DeleteBakeRule(ctx context.Context, a app.Actor, template string) error
 }
 
 // Pools manages pools, for admins.

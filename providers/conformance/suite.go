@@ -93,6 +93,7 @@ func Run[S T[S]](t S, h Harness[S]) {
 	t.Run("a lost response creates no second volume", disks[S]{h}.lostAnswers)
 	t.Run("a volume that lists late is created once", disks[S]{h}.late)
 	t.Run("cloud failures have their codes for volumes", disks[S]{h}.failures)
+	t.Run("machines start from images made of others", baking[S]{h}.bakes)
 	t.Run("machines prove their identity and accept our key", h.login)
 	t.Run("a lost response creates no second machine", endpoint[S]{h}.lostAnswers)
 	t.Run("a machine that lists late is created once and can be deleted", lists[S]{h}.late)

@@ -27,6 +27,7 @@ type record struct {
 	Mode     string            `json:"mode"`
 	Flavor   string            `json:"flavor"`
 	Image    string            `json:"image"`
+	Baked    string            `json:"baked,omitempty"` // the baked image that its files came from
 	Tags     map[string]string `json:"tags"`
 	HostKey  string            `json:"host_key"` // public half, authorized_keys form
 	Address  string            `json:"address,omitempty"`

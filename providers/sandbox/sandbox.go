@@ -193,9 +193,16 @@ func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.
 		}
 		return p.Create(ctx, spec)
 	}
+	baked, err := p.bakedFor(spec.Image.Image)
+	if err != nil {
+		return family.Machine{}, err
+	}
 	r = &record{
 		ID: id, Intent: spec.Intent, Hostname: spec.Hostname, Mode: p.mode, Flavor: spec.Flavor.Flavor, Image: imageOf(spec),
 		Tags: spec.Tags, HostKey: k.hostPublic, Created: time.Now().UTC(),
+	}
+	if baked != nil {
+		r.Image, r.Baked = baked.Image, baked.ID
 	}
 	if err := p.admit(ctx, r); err != nil {
 		return family.Machine{}, err
@@ -212,6 +219,9 @@ func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.
 }
 
 func (p *Provider) start(ctx context.Context, r *record, k keys) error {
+	if err := p.files.fromBaked(ctx, r); err != nil {
+		return err
+	}
 	if err := p.kinds[r.Mode].start(ctx, r, k); err != nil {
 		return err
 	}
@@ -240,6 +250,11 @@ func (p *Provider) checkSpec(ctx context.Context, spec family.MachineSpec) (keys
 		return keys{}, invalid("hostname", "%q isn't a valid host name", spec.Hostname)
 	}
 	image := imageOf(spec)
+	if b, err := p.bakedFor(image); err != nil {
+		return keys{}, err
+	} else if b != nil {
+		image = b.Image
+	}
 	if image != HostImage && !filepath.IsAbs(image) {
 		e := invalid("image", "image %q doesn't exist in the sandbox", image)
 		e.Hint = `Use "host", or the absolute path of a directory with a root file system.`

@@ -37,6 +37,7 @@ var Descriptor = family.Descriptor{
 	Name:    "sandbox",
 	Sleeps:  true,
 	Volumes: true, VolumeSnapshots: true,
+	Bakes:       true,
 	Host:        true,
 	Description: "Machines on this host with real SSH, without a cloud account. Isolated for convenience, not security.",
 	Fields: []family.Field{

@@ -146,6 +146,9 @@ func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f executi
 			return err
 		}
 	}
+	if err := keepImage(t, o.Tenant, o.Cluster, st, f); err != nil {
+		return err
+	}
 	n := ledger.Node{Cluster: o.Cluster, Name: st.Node}
 	if err := receipt.NoteNode(t, f.Now, n.Cluster, n.Name, f.Seen); err != nil {
 		return err

@@ -150,3 +150,23 @@ func Identity(c family.ServiceCall) []Variable {
 	slices.SortFunc(vars, func(a, b Variable) int { return cmp.Compare(a.Name, b.Name) })
 	return vars
 }
+
+// Seen leaves of a configuration the values whose variables are named.
+func Seen(config map[string]any, named func(variable string) bool) map[string]any {
+	return seen(nil, config, named)
+}
+
+func seen(path []string, config map[string]any, named func(variable string) bool) map[string]any {
+	out := map[string]any{}
+	for k, v := range config {
+		at := append(slices.Clone(path), k)
+		if below, ok := v.(map[string]any); ok {
+			if in := seen(at, below, named); len(in) > 0 {
+				out[k] = in
+			}
+		} else if named(variableName(at)) {
+			out[k] = v
+		}
+	}
+	return out
+}

@@ -123,6 +123,9 @@ func PrintPreview(c *cli.Context, p cluster.Preview) {
 	for _, w := range append(p.ProblemLines(), p.Warnings...) {
 		cli.Line(c.Stdout, "%s", w)
 	}
+	for _, words := range p.Baked {
+		cli.Line(c.Stdout, "%s", words)
+	}
 	if p.FromPools != nil {
 		cli.Line(c.Stdout, "%s", p.FromPools.Text())
 	}

@@ -29,6 +29,7 @@ func UseCases(d all.Config) *all.Services {
 	d.Policies, d.Builds, d.BuildRules, d.TenantFiles = cel.New(), buildsystems.Family{}, cel.NewBuilds(), tenantfile.Files{}
 	d.RateOf, d.Sleeps, d.Firewalls = providers.RateOf, providers.Sleeps, providers.Firewalls
 	d.Volumes, d.VolumeSnapshots = providers.Volumes, providers.VolumeSnapshots
+	d.Bakes, d.Inputs = providers.Bakes, automators.Inputs
 	d.DryRuns, d.CheckScript, d.ResourceKinds = automators.DryRuns, shell.Syntax, families.ResourceKinds()
 	return all.New(d)
 }

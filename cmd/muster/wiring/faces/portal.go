@@ -96,6 +96,7 @@ func Portal(u *all.Services) site.UseCases {
 		Machines:       u.Fleet.Machines,
 		Pools:          u.Pool.Pools,
 		Volumes:        u.Volume,
+		Images:         u.Image.Images,
 		BuildHooks:     buildHooks{u.Build.Hooks, u.Build.Intake},
 		Builds:         u.Build.Builds,
 		BuildCalls:     buildCalls{u.Build.Intake, u.Build.Access},

@@ -1,0 +1,2 @@
+// Package image tests how baked images are kept.
+package image

@@ -1,0 +1,2 @@
+// Package image has the commands about baked images.
+package image

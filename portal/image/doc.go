@@ -1,0 +1,2 @@
+// Package image serves the page and the REST operations of baked images.
+package image
