@@ -70,6 +70,9 @@ func Layers(n Node, inputs Inputs) (layers []Layer, stop Stop) {
 		if action == nil {
 			continue
 		}
+		if len(n.Entries[name].Volumes) > 0 {
+			return layers, Stop{Service: name, Why: "it has volumes, which are mounted before it's installed"}
+		}
 		seen, why := input(action, n.Config, inputs)
 		if why != "" {
 			return layers, Stop{Service: name, Why: why}

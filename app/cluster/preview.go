@@ -126,9 +126,11 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 	if err != nil {
 		return Draft{}, Preview{}, err
 	}
-	notes, err := a.startBaked(ctx, tenant, c.Providers[layout.Provider], &d, hooks)
-	if err != nil {
-		return Draft{}, Preview{}, err
+	var notes []string
+	if len(r.ProviderValues.Clean()) == 0 { // images are in the provider's own account, as it is set up there
+		if notes, err = a.startBaked(ctx, tenant, c.Providers[layout.Provider], &d, hooks); err != nil {
+			return Draft{}, Preview{}, err
+		}
 	}
 	plan, err := a.Plans.Plan(ctx, tenant, layout.Provider, appplan.Request{Kind: app.OperationCreate, Nodes: d.Nodes, Services: d.Definition.Services,
 		Config: d.Definition.Config, Hooks: hooks, Fallbacks: d.Definition.FallbackHardware})
