@@ -254,7 +254,7 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 	}
 	for _, n := range d.nodes {
 		r.Nodes = append(r.Nodes, appplan.Node{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work,
-			Lost: d.lost(n.Name)})
+			Lost: d.lost(n.Name), Drained: n.Change == appplan.NodeReplaced && d.interrupted(n.Name)})
 	}
 	if !nothing {
 		if r.Hooks, err = a.Plans.Scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {
@@ -302,6 +302,12 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 func (d *updateBuilder) lost(name string) bool {
 	n := d.node(name)
 	return n != nil && n.Lost()
+}
+
+// interrupted reports whether the machine of a node runs, and is taken away by its provider.
+func (d *updateBuilder) interrupted(name string) bool {
+	n := d.node(name)
+	return n != nil && n.Interrupted()
 }
 
 // redefined reports whether the cluster is defined otherwise afterwards. What is only kept for later upgrades does not count.

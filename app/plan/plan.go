@@ -171,6 +171,9 @@ type Node struct {
 	// Lost says that its machine is gone, so that nothing can be done on it. A rollback, a sleep and a wake leave it out, and no names are
 	// written there; what was made of it is given back all the same.
 	Lost bool
+	// Drained says of a node that is replaced that its machine still runs, and is taken away by its provider: the services that read its address do without it,
+	// and its own services stop, before it is given back.
+	Drained bool
 	// Kept says that its machine is one that is kept for inspection.
 	Kept bool
 }
