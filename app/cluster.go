@@ -117,7 +117,7 @@ func (n Node) InterruptionWords() string {
 	if !n.Interrupted() {
 		return ""
 	}
-	return fmt.Sprintf("%s's machine will be interrupted at %s UTC.", n.Name, n.LeavesAt.UTC().Format("15:04"))
+	return fmt.Sprintf("%s's machine will be interrupted at %s.", n.Name, n.LeavesAt.UTC().Format("15:04 UTC"))
 }
 
 // State is a word for how the node is: lost where its machine is gone, or else its status.
