@@ -73,7 +73,7 @@ func TestTwoServersNoteAnInterruptionOnce(t *testing.T) {
 	look()
 	words := "n1's machine will be interrupted at " + at.Format("15:04 UTC") + "."
 	if notices, events := said(); len(events) != 1 || events[0] != words || len(notices) != 1 ||
-		notices[0] != "web: "+words+" To stop the services there and replace the machine before that, run: muster cluster repair web n1" {
+		notices[0] != "web: "+words+" Replace it before then: muster cluster repair web n1" {
 		t.Errorf("notices %q, events %q", notices, events)
 	}
 	announce(time.Time{})

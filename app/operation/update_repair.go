@@ -44,7 +44,7 @@ func repair(ctx context.Context, a *Builder, d *updateBuilder) error {
 			n.Change = plan.NodeReplaced
 			if was := d.node(n.Name); was.Interrupted() {
 				n.Reason = "its machine will be interrupted"
-				d.note("%s", was.InterruptionWords())
+				d.note("%s Its services are stopped first.", was.InterruptionWords())
 			}
 		case unmade[n.Name]:
 			n.Change, n.Reason = plan.NodeReplaced, "not fully created"

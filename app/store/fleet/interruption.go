@@ -67,9 +67,9 @@ func (s *Store) MarkInterrupted(ctx context.Context, tenant, id string, all []fl
 		}
 		switch {
 		case auto:
-			n.Text = "Automatic repair stops the services there and replaces the machine."
+			n.Text = "Automatic repair drains and replaces it."
 		case c.KeptFrom == "":
-			n.Text = fmt.Sprintf("To stop the services there and replace the machine before that, run: muster cluster repair %s %s", c.Name, strings.Join(newly, " "))
+			n.Text = fmt.Sprintf("Replace it before then: muster cluster repair %s %s", c.Name, strings.Join(newly, " "))
 		}
 		return t.Notice(n)
 	})
