@@ -15,4 +15,5 @@ var Cases = kit.Cases(newTest, []struct {
 	{"idle clusters are warned of and acted on once, unless they are used", (*storeTest).idleClusters},
 	{"clusters follow the tenant's idle policy, and what sleep saves is counted", (*storeTest).idleDefault},
 	{"what rounds find is kept, and reported when it changes", (*storeTest).healthFound},
+	{"what a provider takes away is noted once, and due to be repaired", (*storeTest).interrupted},
 })
