@@ -9,7 +9,7 @@ import (
 	"muster/jobs/reconcile"
 )
 
-// TestTwoServersNoteAnInterruptionOnce: what a provider announces of a machine is noted once, with one event and one notification, whoever lists it how often; it
+// TestTwoServersNoteAnInterruptionOnce: what a provider announces of a machine is noted once, with one event and one notification, by several servers and after many lists; it
 // is kept where a list says nothing for now, and forgotten long after its time.
 func TestTwoServersNoteAnInterruptionOnce(t *testing.T) {
 	t.Parallel()
@@ -54,7 +54,8 @@ func TestTwoServersNoteAnInterruptionOnce(t *testing.T) {
 		return notices, events
 	}
 	for _, name := range []string{"one", "two"} {
-		r := &reconcile.Reconciler{Name: name, Installation: c.r.Installation, Accounts: together{c.store}, Orphans: c.store, Clusters: c.store, Proofs: c.store, Interruptions: c.store,
+		r := &reconcile.Reconciler{Name: name, Installation: c.r.Installation, Accounts: together{c.store},
+			Orphans: c.store, Clusters: c.store, Proofs: c.store, Interruptions: c.store,
 			Providers: c.r.Providers, Catalog: c.r.Catalog, Log: c.r.Log, Every: time.Hour, Watch: 5 * time.Millisecond}
 		defer c.run(t, r)()
 	}

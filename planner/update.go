@@ -16,7 +16,7 @@ import (
 //  2. work on what stays, batch after batch, and machines that are made again where that goes in batches, those first;
 //  3. what goes: services that are stopped or removed, and nodes.
 //
-// Before all of them, services that reload are told to do without nodes that are drained.
+// Before all of them, services that reload are configured without nodes that are drained.
 //
 // So a load balancer learns of new servers when they run, and forgets old ones before they stop. Without batches, machines
 // that are made again belong to the first wave. Starts and stops are never batched, since what depends on what orders them over all
@@ -64,7 +64,7 @@ const (
 	allDone    = "all.done"    // work on what stays is done
 )
 
-// drainNodes plans that services which read the addresses of drained nodes do without these. A service that can't reload isn't told: its restart would be just
+// drainNodes plans that services which read the addresses of drained nodes do without these. A service that can't reload is left alone: its restart would be just
 // what draining saves its users from. Where no other node has a service that is named, there is nothing to use instead.
 func (a *updatePlanner) drainNodes() {
 	left := map[string]bool{} // services that other nodes have

@@ -29,7 +29,8 @@ func TestRepairOfAnInterruptedNodeDrainsItAtOnce(t *testing.T) {
 	}
 	f.SQL(`UPDATE nodes SET leaves_at = 1767358800000000 WHERE name = 'n2'`)
 	p := f.Preview(m)
-	if p.Window != nil || !slices.ContainsFunc(drains(p), func(id string) bool { return strings.HasPrefix(id, "n2.") && strings.HasSuffix(id, ".drain.stop") }) || len(p.Plan.Keeps) != 0 ||
+	stops := slices.ContainsFunc(drains(p), func(id string) bool { return strings.HasPrefix(id, "n2.") && strings.HasSuffix(id, ".drain.stop") })
+	if p.Window != nil || !stops || len(p.Plan.Keeps) != 0 ||
 		!slices.ContainsFunc(p.Notes, func(n string) bool {
 			return strings.HasPrefix(n, "n2's machine will be interrupted at 13:00 UTC.")
 		}) {

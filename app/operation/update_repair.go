@@ -13,8 +13,9 @@ import (
 	"muster/app/quarantine"
 )
 
-// repair replaces nodes: those that are named, or else those that are unhealthy or whose machines are about to be interrupted, and in any case those whose machines are lost where an
-// operation did not end well. What that left undone on other nodes is done with it, and what it was to give back is given back.
+// repair replaces nodes: those that are named, or else those that are unhealthy or whose machines are about to be
+// interrupted, and in any case those whose machines are lost where an operation did not end well. What that left undone on other nodes
+// is done with it, and what it was to give back is given back.
 func repair(ctx context.Context, a *Builder, d *updateBuilder) error {
 	if err := d.checkNodes(d.ask.Nodes); err != nil {
 		return err

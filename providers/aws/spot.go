@@ -49,7 +49,8 @@ func (s *survey) interruptions(ctx context.Context, needs appfamily.AccountNeeds
 	}) {
 		return
 	}
-	_, err := s.ec2.describeSpotInstanceRequests(ctx, &ec2.DescribeSpotInstanceRequestsInput{Filters: []types.Filter{{Name: ref("status-code"), Values: markedCodes}}})
+	_, err := s.ec2.describeSpotInstanceRequests(ctx, &ec2.DescribeSpotInstanceRequestsInput{
+		Filters: []types.Filter{{Name: ref("status-code"), Values: markedCodes}}})
 	if err != nil {
 		s.doubt(appfamily.AboutPermissions, "ec2:DescribeSpotInstanceRequests", "Can't read when spot machines will be interrupted: "+app.AsError(err).Message,
 			"Add the missing action from the policy in docs/providers/aws.md. Without it, interrupted machines are replaced after they are gone.")

@@ -59,7 +59,8 @@ func TestInterruptionsOfSpotMachinesAreListed(t *testing.T) {
 		t.Errorf("another one leaves at %s", at)
 	}
 	before := asked()
-	if _, err := plain.List(t.Context(), map[string]string{appfamily.TagInstallation: all[appfamily.TagInstallation], appfamily.TagIntent: cheap.Tags[appfamily.TagIntent]}); err != nil || asked() != before {
+	one := map[string]string{appfamily.TagInstallation: all[appfamily.TagInstallation], appfamily.TagIntent: cheap.Tags[appfamily.TagIntent]}
+	if _, err := plain.List(t.Context(), one); err != nil || asked() != before {
 		t.Errorf("the list of a step: %v, asked %d times more", err, asked()-before)
 	}
 

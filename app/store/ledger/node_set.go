@@ -167,7 +167,8 @@ func SaveNodes(t *db.Tx, n *NodeSet) error {
 		if w.OwnRoot {
 			own = 1
 		}
-		return append(args, w.Cluster, w.Name, string(w.Status), w.MachineID, db.JSON(w.Addresses), w.SSHUser, w.SSHPort, w.HostKey, own, db.Micros(w.LostAt), db.Micros(w.LeavesAt))
+		return append(args, w.Cluster, w.Name, string(w.Status), w.MachineID, db.JSON(w.Addresses), w.SSHUser, w.SSHPort, w.HostKey, own,
+			db.Micros(w.LostAt), db.Micros(w.LeavesAt))
 	})
 	if err != nil {
 		return err
