@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -91,6 +92,8 @@ type Node struct {
 	InsteadOf string `json:"instead_of,omitempty"`
 	// LostAt is since when its provider doesn't have the machine any more, or has it without running it; zero: as far as is known it runs.
 	LostAt time.Time `json:"lost_at,omitzero"`
+	// LeavesAt is when its provider takes the machine away, as it has announced, such as for a spot machine; zero: nothing is announced.
+	LeavesAt time.Time `json:"leaves_at,omitzero"`
 	// TakenFrom is the cluster by whose key the machine may still be opened; "" where there is none.
 	TakenFrom string `json:"-"`
 
@@ -103,6 +106,19 @@ type Node struct {
 
 // Lost reports whether the node's machine is gone, as far as is known.
 func (n Node) Lost() bool { return !n.LostAt.IsZero() && n.Status != NodeDeleted }
+
+// Interrupted reports whether the node's machine still runs, and its provider has announced that it takes it away.
+func (n Node) Interrupted() bool {
+	return !n.LeavesAt.IsZero() && n.Status == NodeReady && !n.Lost() && !n.Leaving
+}
+
+// InterruptionWords say for people when that is; "" where nothing is announced.
+func (n Node) InterruptionWords() string {
+	if !n.Interrupted() {
+		return ""
+	}
+	return fmt.Sprintf("%s's machine will be interrupted at %s.", n.Name, n.LeavesAt.UTC().Format("15:04 UTC"))
+}
 
 // State is a word for how the node is: lost where its machine is gone, or else its status.
 func (n Node) State() string {

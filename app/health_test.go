@@ -146,6 +146,17 @@ func TestAutomaticRepair(t *testing.T) {
 		"too many of the tenant's": {due: due(func(d *execution.RepairDue) { d.TenantIll = 7 }), braked: true, after: 30 * time.Second,
 			note: "Automatic repair is paused: 7 of the tenant's 20 nodes are unhealthy or were repaired within the last hour"},
 		"another is being repaired": {due: due(func(d *execution.RepairDue) { d.Repairing = 9 }), after: 30 * time.Second, note: "Operation 9 is repairing another cluster"},
+		"machines that are taken away don't wait": {nodes: "n4", after: 30 * time.Second,
+			due: due(func(d *execution.RepairDue) { d.Ill, d.Interrupted, d.Repairing = nil, []string{"n4"}, 9 })},
+		"taken away and not ill for long": {nodes: "n2", after: 30 * time.Second,
+			due: due(func(d *execution.RepairDue) { d.Ill, d.Interrupted, d.TenantIll = ill(1, 1), []string{"n2"}, 2 })},
+		"too many with those taken away": {braked: true, after: 30 * time.Second,
+			due:  due(func(d *execution.RepairDue) { d.Ill, d.Interrupted = ill(3, 1, 1), []string{"n3", "n4"} }),
+			note: "Automatic repair is paused: 4 of 10 nodes are unhealthy or about to be interrupted at once, more than the limit of 30%."},
+		"taken away, but not by itself": {
+			due: due(func(d *execution.RepairDue) {
+				d.Ill, d.Interrupted, d.Policy.Repair = nil, []string{"n1"}, template.RepairOff
+			})},
 		"it is being repaired": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationRunning }), after: 30 * time.Second,
 			note: "Operation 7 is repairing the cluster."},
 		"it was repaired": {due: due(func(d *execution.RepairDue) {

@@ -141,7 +141,7 @@ func newCrowd(t testing.TB, clusters int) *crowd {
 	}
 	catalog := template.NewCatalog()
 	catalog.Providers["cloud"] = &template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake"}
-	c.r = &reconcile.Reconciler{Name: "r", Installation: installation, Accounts: s, Orphans: s, Clusters: s, Proofs: s, Providers: manyClouds{"cloud": c}, Catalog: func() *template.Catalog { return catalog },
+	c.r = &reconcile.Reconciler{Name: "r", Installation: installation, Accounts: s, Orphans: s, Clusters: s, Proofs: s, Interruptions: s, Providers: manyClouds{"cloud": c}, Catalog: func() *template.Catalog { return catalog },
 		Log: slog.New(slog.DiscardHandler), Every: time.Hour, Watch: 5 * time.Millisecond}
 	return c
 }
@@ -271,7 +271,7 @@ func TestTwoServersReportALossOnce(t *testing.T) {
 			c := newCrowd(t, 3)
 			var meter counts
 			for _, name := range []string{"one", "two"} {
-				r := &reconcile.Reconciler{Name: name, Installation: c.r.Installation, Accounts: c.store, Orphans: c.store, Clusters: c.store, Proofs: c.store, Providers: c.r.Providers, Catalog: c.r.Catalog, Log: c.r.Log, Every: time.Hour,
+				r := &reconcile.Reconciler{Name: name, Installation: c.r.Installation, Accounts: c.store, Orphans: c.store, Clusters: c.store, Proofs: c.store, Interruptions: c.store, Providers: c.r.Providers, Catalog: c.r.Catalog, Log: c.r.Log, Every: time.Hour,
 					Watch: 5 * time.Millisecond, Meter: &meter}
 				if !turns {
 					r.Accounts = together{c.store}

@@ -26,7 +26,7 @@ func (e *engine) reconciler(change func(*reconcile.Reconciler)) (stop func()) {
 	if err != nil {
 		e.Fatal(err)
 	}
-	r := &reconcile.Reconciler{Name: "r", Installation: installation, Accounts: e.store, Orphans: e.store, Clusters: e.store, Proofs: e.store, Providers: oneCloud{e.cloud}, Catalog: e.config.Catalog,
+	r := &reconcile.Reconciler{Name: "r", Installation: installation, Accounts: e.store, Orphans: e.store, Clusters: e.store, Proofs: e.store, Interruptions: e.store, Providers: oneCloud{e.cloud}, Catalog: e.config.Catalog,
 		Log: quiet(e.T), Policy: hasty, Every: 30 * time.Millisecond}
 	if change != nil {
 		change(r)

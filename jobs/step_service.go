@@ -10,6 +10,7 @@ import (
 	"muster/app/execution"
 	"muster/app/family"
 	"muster/app/humanize"
+	"muster/app/plan"
 	"muster/jobs/remote"
 )
 
@@ -71,6 +72,22 @@ func ensureHosts(ctx context.Context, as *execution.Assignment, sh family.Shell)
 
 // service carries out one service action.
 func (w *actions) service(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
+	err := w.action(ctx, as, out, r)
+	if err == nil || as.Action != app.ActionStop || !plan.Drains(as.StepID, as.Node.Name, as.Service, as.Action) {
+		return err
+	}
+	e := *w.failure(ctx, as, err)
+	if retry := retryOf(&e, as); e.Code == app.ECancelled || retry.Free || retry.Again && as.Tries < drainTries && e.Reason != reasonTimeLimit {
+		return err
+	}
+	out(family.StreamSystem, fmt.Sprintf("%s didn't stop: %s Continuing, since the machine is taken away in any case.", as.Service, e.ForPeople()))
+	return nil
+}
+
+// drainTries is how often it is tried to stop a service whose machine is about to be taken away.
+const drainTries = 2
+
+func (w *actions) action(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	return w.call(ctx, as, out, func(sh family.Shell, a family.Automator, call family.ServiceCall) error {
 		said := map[string]string{}
 		call.Tell = func(facts map[string]string) { maps.Copy(said, facts) }

@@ -55,6 +55,12 @@ func (g *graph) act(node int, service string, action app.Action) int {
 	return g.add(plan.Step{ID: id, Node: name, Action: action, Service: service}, node)
 }
 
+// drain adds a step that drains a node.
+func (g *graph) drain(node int, service string, action app.Action) int {
+	name := g.nodes[node].Name
+	return g.add(plan.Step{ID: plan.DrainID(name, service, action), Node: name, Action: action, Service: service}, node)
+}
+
 // join adds a step that is done when others are. Service and action say what is joined; service "" joins joins. The prefix
 // keeps ids apart where an update joins the same more than once.
 func (g *graph) join(prefix, service string, action app.Action, needs ...int) int {

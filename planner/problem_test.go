@@ -24,7 +24,7 @@ import (
 // The kind is create and the actions are install, configure, initialize, start, stop unless given; health=yes has a service
 // looked at. In an update there are also:
 //
-//	new x2 app base        nodes that are made; gone and replaced likewise
+//	new x2 app base        nodes that are made; gone and replaced likewise; drained are replaced while they still run
 //	node base +app -old    app is added, old is removed
 //	node app=reload base   work on a service that stays
 //	batch 2
@@ -46,7 +46,7 @@ func parseProblem(t testing.TB, text string) plan.Request {
 			r.Services[words[1]] = parseService(t, words[1], words[2:])
 		case "batch":
 			r.Batch, _ = strconv.Atoi(words[1])
-		case "node", "new", "gone", "replaced":
+		case "node", "new", "gone", "replaced", "drained":
 			count, services := 1, words[1:]
 			if len(services) > 0 && services[0][0] == 'x' {
 				if n, err := strconv.Atoi(services[0][1:]); err == nil {
@@ -56,7 +56,9 @@ func parseProblem(t testing.TB, text string) plan.Request {
 			for range count {
 				n := parseNode(services)
 				n.Name = app.NodeName(len(r.Nodes) + 1)
-				if words[0] != "node" {
+				if n.Drained = words[0] == "drained"; n.Drained {
+					n.Change = plan.NodeReplaced
+				} else if words[0] != "node" {
 					n.Change = plan.NodeChange(words[0])
 				}
 				r.Nodes = append(r.Nodes, n)
@@ -240,7 +242,10 @@ func ids(p plan.Plan, steps []int) []string {
 }
 
 // index finds a step by id.
-func index(t testing.TB, p plan.Plan, id string) int {
+func index(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, p plan.Plan, id string) int {
 	t.Helper()
 	for i, s := range p.Steps {
 		if s.ID == id {

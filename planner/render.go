@@ -199,6 +199,8 @@ func joinWords(id string) string {
 		return "all services stopped"
 	case id == allAwake:
 		return "all machines running"
+	case id == allDrained:
+		return "everything that uses drained nodes"
 	case id == allReady:
 		return "everything that starts"
 	case id == allDone:

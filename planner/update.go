@@ -16,6 +16,8 @@ import (
 //  2. work on what stays, batch after batch, and machines that are made again where that goes in batches, those first;
 //  3. what goes: services that are stopped or removed, and nodes.
 //
+// Before all of them, services that reload are configured without nodes that are drained.
+//
 // So a load balancer learns of new servers when they run, and forgets old ones before they stop. Without batches, machines
 // that are made again belong to the first wave. Starts and stops are never batched, since what depends on what orders them over all
 // nodes.
@@ -32,6 +34,7 @@ func update(g *graph, r plan.Request) error {
 		return err
 	}
 	a := &updatePlanner{graph: g, services: s, batch: r.Batch, asks: r.Between != nil, named: s.named(macros.References()), bootstrap: map[int]int{}}
+	a.drainNodes()
 	a.comeUp()
 	a.workOn()
 	a.goDown()
@@ -56,9 +59,46 @@ type updatePlanner struct {
 
 // The joins between waves; those between batches are "batch.2" and so on.
 const (
-	allReady = "all.ready" // what comes up is up
-	allDone  = "all.done"  // work on what stays is done
+	allDrained = "all.drained" // no one uses what is drained
+	allReady   = "all.ready"   // what comes up is up
+	allDone    = "all.done"    // work on what stays is done
 )
+
+// drainNodes plans that services which read the addresses of drained nodes do without these. A service that can't reload is left alone: its restart would be just
+// what draining saves its users from. Where no other node has a service that is named, there is nothing to use instead.
+func (a *updatePlanner) drainNodes() {
+	left := map[string]bool{} // services that other nodes have
+	for _, node := range a.nodes {
+		if node.Change == "" && !node.Lost {
+			for _, s := range node.Services {
+				left[s] = true
+			}
+		}
+	}
+	drained := false
+	for _, node := range a.nodes {
+		for _, s := range node.Services {
+			if node.Change == plan.NodeReplaced && node.Drained && slices.Contains(a.named, a.service(s)) {
+				if drained = true; !left[s] {
+					return
+				}
+			}
+		}
+	}
+	if !drained {
+		return
+	}
+	w := a.wave("drain")
+	w.drains = true
+	for n, node := range a.nodes {
+		for _, name := range workOf(node, func(w plan.ServiceWork) bool { return w == plan.WorkReload }) {
+			if s := a.service(name); s.has(app.ActionReload) {
+				w.chain(n, s, s.only(app.ActionConfigure, app.ActionReload))
+			}
+		}
+	}
+	w.close(allDrained)
+}
 
 // comeUp plans the first wave.
 func (a *updatePlanner) comeUp() {

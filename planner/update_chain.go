@@ -54,7 +54,13 @@ func (s *service) only(actions ...app.Action) []app.Action {
 // make plans a machine and all of its services. One that is made again is given back first.
 func (w *wave) make(n int) {
 	create := w.act(n, "", app.ActionCreate)
-	if w.nodes[n].Change == plan.NodeReplaced {
+	switch {
+	case w.nodes[n].Change == plan.NodeReplaced && w.nodes[n].Drained:
+		heads := w.heads
+		w.drains = true
+		w.need(create, w.giveBack(n))
+		w.drains, w.heads = false, heads // a stop waits for no machine that is made
+	case w.nodes[n].Change == plan.NodeReplaced:
 		w.need(create, w.delete(n))
 	}
 	w.confirm[n] = w.act(n, "", app.ActionConfirm)
@@ -103,8 +109,8 @@ func (w *wave) work(n int) {
 	}
 }
 
-// giveBack plans the end of a node: its services stop, then its machine goes.
-func (w *wave) giveBack(n int) {
+// giveBack plans the end of a node: its services stop, then its machine goes. It returns that step.
+func (w *wave) giveBack(n int) int {
 	var stops, still []int
 	for _, name := range w.nodes[n].Services {
 		s := w.service(name)
@@ -118,4 +124,5 @@ func (w *wave) giveBack(n int) {
 	for _, s := range still {
 		w.marked[falling][s] = append(w.marked[falling][s], step)
 	}
+	return step
 }

@@ -14,6 +14,7 @@ type wave struct {
 	from    int            // place of its first step
 	confirm map[int]int    // by node whose machine is made in it
 	heads   []int          // first steps of chains
+	drains  bool           // what is planned now drains nodes
 	marked  [marks][][]int // by service: its steps of a kind, in order of nodes
 }
 
@@ -60,7 +61,11 @@ func (w *wave) chain(n int, s *service, actions []app.Action, behind ...int) []i
 	}
 	rose := false
 	for i, action := range actions {
-		step := w.act(n, s.name, action)
+		plan := w.act
+		if w.drains {
+			plan = w.drain
+		}
+		step := plan(n, s.name, action)
 		w.need(step, behind...)
 		behind = []int{step}
 		steps = append(steps, step)

@@ -88,6 +88,8 @@ func betweenWaves(join string) string {
 		return "all services must stop before their machines do"
 	case allAwake:
 		return "all machines must run before services start"
+	case allDrained:
+		return "services that use the node must do without it first"
 	case allReady:
 		return "everything that starts must be running first"
 	case allDone:

@@ -2,6 +2,7 @@ package execution
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"muster/app"
@@ -15,12 +16,14 @@ const repairsAtOnce = 20
 
 // RepairDue is a cluster of which nodes have been ill for long, with all that decides whether Muster repairs it by itself.
 type RepairDue struct {
-	Cluster  app.Cluster
-	Policy   template.HealthPolicy
-	Nodes    int                 // that the cluster has
-	Ill      []health.NodeHealth // all that are unhealthy or unreachable, in number order
-	Failures int                 // repairs in a row that did not succeed
-	Note     string              // that was kept last
+	Cluster app.Cluster
+	Policy  template.HealthPolicy
+	Nodes   int                 // that the cluster has
+	Ill     []health.NodeHealth // all that are unhealthy or unreachable, in number order
+	// Interrupted are the nodes whose machines run and are taken away by their provider, as it has announced, in number order.
+	Interrupted []string
+	Failures    int    // repairs in a row that did not succeed
+	Note        string // that was kept last
 	// The operation that was begun for it last, as it is now; 0 for none, or when it was judged.
 	Repair       int64
 	RepairStatus app.OperationStatus
@@ -88,25 +91,36 @@ func (d RepairDue) Choose() RepairChoice {
 		c.After = 0
 		return c
 	}
+	ill := len(d.Ill)
 	for _, n := range d.Ill {
-		if n.Checks >= d.Policy.Rounds() {
+		if n.Checks >= d.Policy.Rounds() || slices.Contains(d.Interrupted, n.Node) {
 			c.Nodes = append(c.Nodes, n.Node)
+		}
+	}
+	urgent := len(d.Interrupted) > 0 // to wait doesn't keep their machines
+	for _, name := range d.Interrupted {
+		if !slices.Contains(c.Nodes, name) {
+			ill, c.Nodes = ill+1, append(c.Nodes, name)
 		}
 	}
 	if len(c.Nodes) == 0 {
 		c.After = 0
 		return c
 	}
+	unwell := "unhealthy"
+	if urgent {
+		unwell = "unhealthy or about to be interrupted"
+	}
 	switch most, mostOfTenant := brake(d.Nodes, d.Policy.Share()), brake(d.TenantNodes, d.Policy.Share()); {
-	case len(d.Ill) > most:
-		c.Note = fmt.Sprintf("Automatic repair is paused: %d of %d nodes are unhealthy at once, more than the limit of %d%%. Check for a common cause.",
-			len(d.Ill), d.Nodes, d.Policy.Share())
+	case ill > most:
+		c.Note = fmt.Sprintf("Automatic repair is paused: %d of %d nodes are %s at once, more than the limit of %d%%. Check for a common cause.",
+			ill, d.Nodes, unwell, d.Policy.Share())
 		c.Nodes, c.Braked = nil, true
 	case d.TenantIll > mostOfTenant:
-		c.Note = fmt.Sprintf("Automatic repair is paused: %d of the tenant's %d nodes are unhealthy or were repaired within the last hour, more than the limit of %d%%.",
-			d.TenantIll, d.TenantNodes, d.Policy.Share())
+		c.Note = fmt.Sprintf("Automatic repair is paused: %d of the tenant's %d nodes are %s or were repaired within the last hour, more than the limit of %d%%.",
+			d.TenantIll, d.TenantNodes, unwell, d.Policy.Share())
 		c.Nodes, c.Braked = nil, true
-	case d.Repairing > 0:
+	case d.Repairing > 0 && !urgent:
 		c.Note = fmt.Sprintf("Operation %d is repairing another cluster. Clusters are repaired one at a time.", d.Repairing)
 		c.Nodes = nil
 	}

@@ -13,6 +13,7 @@ import (
 	"muster/app/family"
 	"muster/app/observe"
 	"muster/app/operation"
+	"muster/app/plan"
 	"muster/app/providervalue"
 )
 
@@ -20,6 +21,8 @@ import (
 const (
 	machineStepTime = 10 * time.Minute
 	serviceStepTime = 30 * time.Minute
+	// leastDrainTime is how long a service has at least to stop before its machine is taken away.
+	leastDrainTime = 15 * time.Second
 )
 
 // nodeUpdate is what a success means for the node.
@@ -210,7 +213,7 @@ func (a *Service) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]fam
 		hosts, _, err := oc.everyone(ctx, a, cluster, node)
 		return hosts, err
 	}
-	_, hosts, _, err := oc.expand(ctx, a, cluster, node)
+	_, hosts, _, err := oc.expand(ctx, a, cluster, node, plan.Drains(step.ID, step.Node, step.Service, step.Action))
 	return hosts, err
 }
 
@@ -289,7 +292,11 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *ClaimedStep) (*
 		if as.Timeout = as.Call.Timeout; as.Timeout == 0 {
 			as.Timeout = serviceStepTime
 		}
-		if as.Config, as.Hosts, as.Secrets, err = oc.expand(ctx, a, c.Cluster, c.Node); err != nil {
+		drains := plan.Drains(c.Step.ID, c.Step.Node, c.Step.Service, c.Step.Action)
+		if drains && as.Action == app.ActionStop {
+			as.Timeout = min(as.Timeout, max(c.Node.LeavesAt.Sub(a.Now()), leastDrainTime))
+		}
+		if as.Config, as.Hosts, as.Secrets, err = oc.expand(ctx, a, c.Cluster, c.Node, drains); err != nil {
 			return nil, err
 		}
 		as.HostsHash, as.HostsWhole = hostsHash(as.Hosts), oc.tooMany()

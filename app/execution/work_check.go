@@ -13,7 +13,7 @@ func (a *Service) assignCheck(ctx context.Context, as *Assignment, c *ClaimedSte
 	if svc == nil || svc.Health == nil {
 		return app.Errorf(app.EInternal, "service %s has no health check", as.Service)
 	}
-	config, hosts, secret, err := oc.expand(ctx, a, c.Cluster, c.Node)
+	config, hosts, secret, err := oc.expand(ctx, a, c.Cluster, c.Node, false)
 	if err != nil {
 		return err
 	}

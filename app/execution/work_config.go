@@ -108,11 +108,13 @@ func (cc *configCache) keep(oc *operationConfig) *operationConfig {
 
 // expand returns the cluster's configuration for a node, and the names that the node must be able to resolve. What does
 // not depend on the node is expanded once: the planner sees to it that no service step runs before every address that
-// the configuration names is known. Secret are the values in it that people have typed, or services reported, and no one may see.
-func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster, n app.Node) (config map[string]any, hosts []family.HostEntry, secret []string, err error) {
+// the configuration names is known. Secret are the values in it that people have typed, or services reported, and no one may see. Steps that drain nodes
+// get a configuration of their own; see plan.Drains.
+func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster, n app.Node, drains bool) (config map[string]any, hosts []family.HostEntry,
+	secret []string, err error) {
 	oc.mu.Lock()
 	defer oc.mu.Unlock()
-	if oc.shared == nil {
+	if oc.shared == nil || drains {
 		nodes, err := a.Inputs.Nodes(ctx, c.Tenant, c.ID)
 		if err != nil {
 			return nil, nil, nil, err
@@ -122,6 +124,10 @@ func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster
 			if oc.macros, err = template.ParseMacros(oc.definition.Config); err != nil {
 				return nil, nil, nil, err
 			}
+		}
+		if drains {
+			defer func() { oc.shared = nil }() // what comes later speaks of the machines that come
+			nodes = oc.drained(c, nodes)
 		}
 		oc.nodes = template.NewMacroCluster(c.Owner, nodes)
 		shared, err := oc.macros.Shared(oc.nodes)
@@ -143,6 +149,15 @@ func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster
 	}
 	hosts, _ = withSelf(oc.hosts, n)
 	return config, hosts, secret, nil
+}
+
+// drained leaves out nodes whose machines are about to be taken away, or have been. Where the configuration can't do without them, they stay.
+func (oc *operationConfig) drained(c app.Cluster, nodes []app.Node) []app.Node {
+	without := slices.DeleteFunc(slices.Clone(nodes), func(n app.Node) bool { return n.Interrupted() || n.Lost() || n.Address(app.AddressBind) == "" })
+	if _, err := oc.macros.Shared(template.NewMacroCluster(c.Owner, without)); err != nil {
+		return nodes
+	}
+	return without
 }
 
 // withSelf adds a node to those that it has to know, and reports whether it was not among them.

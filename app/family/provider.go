@@ -156,6 +156,8 @@ type Machine struct {
 	Note      string    // for people: what kind of machine this is, such as "namespaces + OpenSSH"
 	Zone      string    // where it is, "" where the cloud has no zones or does not say
 	CreatedAt time.Time `json:",omitzero"` // by the cloud's own clock; zero where it does not say
+	// LeavesAt is when the cloud takes the machine away, as it has announced, such as a spot machine. It is said in lists only; zero: nothing is announced.
+	LeavesAt time.Time `json:",omitzero"`
 }
 
 // FullBuildHint says what to do where a small build (-tags small) lacks something.

@@ -185,6 +185,14 @@ type ExpectedMachine struct {
 	Status  app.ClusterStatus // of the cluster: active, failed or asleep
 	Lost    bool              // the node's machine is known to be lost
 	Marked  bool              // the cluster is known to have lost machines
+	Leaves  bool              // it is known that the provider takes the machine away
+}
+
+// Interruption is a provider's announcement that it takes a node's machine away.
+type Interruption struct {
+	Node    string
+	Machine string
+	At      time.Time // zero: it came to nothing
 }
 
 // ComparedCluster is a cluster whose machines are compared with the provider's. Lost: it was marked as having lost machines (MarkLost), and nothing

@@ -104,6 +104,7 @@ type Listed struct {
 	Addresses   map[string]string `json:"addresses,omitempty"`
 	Leaving     bool              `json:"leaving,omitempty"` // an operation is deleting it
 	LostAt      time.Time         `json:"lost_at,omitzero"`
+	LeavesAt    time.Time         `json:"leaves_at,omitzero"` // when its provider takes the machine away, as announced
 }
 
 // Page is a part of a list of nodes: those of the newest cluster first, and of each cluster in the order of their numbers.

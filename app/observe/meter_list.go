@@ -44,7 +44,8 @@ var (
 	MetricReconcileTime = counted(Metric{Name: "muster_reconcile_seconds", Kind: MetricDuration, Labels: []string{"provider"}, Bounds: longBounds,
 		Help: "Duration of a reconciler run over an account."})
 	MetricFindings = counted(Metric{Name: "muster_reconcile_findings_total", Kind: MetricCounter, Labels: []string{"provider", "finding"},
-		Help: "Reconciler findings: orphan (a machine without a cluster, when first seen), deleted, held_back, lost (clusters whose machines are gone)."})
+		Help: "Reconciler findings: orphan (a machine without a cluster, when first seen), deleted, held_back, lost (clusters whose machines are gone), " +
+			"interrupted (machines that their provider takes away)."})
 
 	MetricDeliveries = counted(Metric{Name: "muster_webhook_deliveries_total", Kind: MetricCounter, Labels: []string{"code"},
 		Help: "Attempts to deliver a notification to a webhook."})

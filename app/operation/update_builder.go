@@ -262,7 +262,7 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 	}
 	for _, n := range d.nodes {
 		r.Nodes = append(r.Nodes, appplan.Node{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work,
-			Lost: d.lost(n.Name)})
+			Lost: d.lost(n.Name), Drained: n.Change == appplan.NodeReplaced && d.interrupted(n.Name)})
 	}
 	if slices.ContainsFunc(d.nodes, cluster.UpdatedNode.Touched) {
 		if err := a.checkVolumes(ctx, d, r.Nodes); err != nil {
@@ -315,6 +315,12 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 func (d *updateBuilder) lost(name string) bool {
 	n := d.node(name)
 	return n != nil && n.Lost()
+}
+
+// interrupted reports whether the machine of a node runs, and is taken away by its provider.
+func (d *updateBuilder) interrupted(name string) bool {
+	n := d.node(name)
+	return n != nil && n.Interrupted()
 }
 
 // redefined reports whether the cluster is defined otherwise afterwards. What is only kept for later upgrades does not count.

@@ -13,8 +13,9 @@ import (
 	"muster/app/quarantine"
 )
 
-// repair replaces nodes: those that are named, or else those that are unhealthy, and in any case those whose machines are lost where an
-// operation did not end well. What that left undone on other nodes is done with it, and what it was to give back is given back.
+// repair replaces nodes: those that are named, or else those that are unhealthy or whose machines are about to be
+// interrupted, and in any case those whose machines are lost where an operation did not end well. What that left undone on other nodes
+// is done with it, and what it was to give back is given back.
 func repair(ctx context.Context, a *Builder, d *updateBuilder) error {
 	if err := d.checkNodes(d.ask.Nodes); err != nil {
 		return err
@@ -42,6 +43,10 @@ func repair(ctx context.Context, a *Builder, d *updateBuilder) error {
 		switch {
 		case unhealthy[n.Name]:
 			n.Change = plan.NodeReplaced
+			if was := d.node(n.Name); was.Interrupted() {
+				n.Reason = "its machine will be interrupted"
+				d.note("%s Its services are stopped first.", was.InterruptionWords())
+			}
 		case unmade[n.Name]:
 			n.Change, n.Reason = plan.NodeReplaced, "not fully created"
 		case len(undone[n.Name]) > 0:
@@ -66,7 +71,7 @@ func (a *Builder) keepReplaced(ctx context.Context, d *updateBuilder) (err error
 	}
 	failed := map[string]string{}
 	for _, n := range d.nodes {
-		if n.Change == plan.NodeReplaced {
+		if n.Change == plan.NodeReplaced && !d.interrupted(n.Name) {
 			failed[n.Name] = "replaced by a repair"
 		}
 	}
@@ -170,6 +175,11 @@ func lostNames(nodes []string) string {
 // have found to be unhealthy or unreachable recently.
 func (a *Builder) unhealthyNodes(ctx context.Context, s *standing) ([]string, error) {
 	unhealthy := health.LostNodes(s.Cluster, s.nodes)
+	for _, n := range s.nodes {
+		if n.Interrupted() {
+			unhealthy = append(unhealthy, n.Name)
+		}
+	}
 	h, err := a.Views.ClusterHealth(ctx, s.Cluster, s.nodes)
 	if err != nil || h == nil {
 		return unhealthy, err

@@ -19,9 +19,18 @@ func (d *updateBuilder) windowChange(who string, approved bool) window.Change {
 }
 
 // harmless reports whether an update disturbs nothing that runs, so that waiting for a window would only do harm: it brings an operation
-// that failed to its end, or it touches only nodes that are new, or whose machines are gone.
+// that failed to its end, or it touches only nodes that are new, or whose machines are gone or about
+// to be.
 func harmless(d *updateBuilder) bool {
 	if d.ask.Backfill || d.Status == app.ClusterFailed && d.kind() == app.OperationRepair {
+		return true
+	}
+	// Machines that are taken away anyway don't wait for a window.
+	urgent := func(n cluster.UpdatedNode) bool { return n.Change == plan.NodeReplaced && d.interrupted(n.Name) }
+	if d.kind() == app.OperationRepair && slices.ContainsFunc(d.nodes, urgent) &&
+		!slices.ContainsFunc(d.nodes, func(n cluster.UpdatedNode) bool {
+			return n.Change == plan.NodeReplaced && !urgent(n) && !d.lost(n.Name)
+		}) {
 		return true
 	}
 	return !slices.ContainsFunc(d.nodes, func(n cluster.UpdatedNode) bool { return n.Touched() && n.Change != plan.NodeNew && !d.lost(n.Name) })

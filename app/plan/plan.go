@@ -179,6 +179,9 @@ type Node struct {
 	Baked []string
 	// Bakes says that an image is made of its machine once its services are installed.
 	Bakes bool
+	// Drained says of a node that is replaced that its machine still runs, and is taken away by its provider: the services that read its address do without it,
+	// and its own services stop, before it is given back.
+	Drained bool
 	// Kept says that its machine is one that is kept for inspection.
 	Kept bool
 }

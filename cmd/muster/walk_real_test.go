@@ -218,6 +218,28 @@ func TestRealWalkOfASite(t *testing.T) {
 	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRestart, Services: []string{"nginx"}, Batch: 1})
 	p.answers(url, "Welcome", of(v, "nginx"))
 
+	taken := of(v, "nginx")[0]
+	p.announces(v.ID, taken)
+	v, shown = p.update(v.ID, cluster.Update{Kind: app.OperationRepair})
+	var drained []string
+	for _, s := range shown.Plan.Steps {
+		if plan.Drains(s.ID, s.Node, s.Service, s.Action) {
+			drained = append(drained, s.ID)
+		}
+	}
+	lb := of(v, "haproxy")[0].Name
+	want := []string{lb + ".haproxy.drain.configure", lb + ".haproxy.drain.reload"}
+	for _, s := range slices.Sorted(slices.Values(taken.Services)) {
+		want = append(want, taken.Name+"."+s+".drain.stop")
+	}
+	if !slices.Equal(drained, want) {
+		t.Errorf("%s is drained by %v, want %v", taken.Name, drained, want)
+	}
+	p.answers(url, "Welcome", of(v, "nginx"))
+	if n := node(v, taken.Name); n.MachineID == taken.MachineID || n.Hostname != taken.Hostname || !n.LeavesAt.IsZero() {
+		t.Errorf("interrupted and replaced: %+v, it was %+v", n, taken)
+	}
+
 	// Until here no one may have noticed anything; a machine that dies may cost someone an answer.
 	asked, wrong := stop()
 	t.Logf("%d visits", asked)
@@ -248,7 +270,7 @@ func TestRealWalkOfASite(t *testing.T) {
 	if len(v.Nodes) != 3 {
 		t.Errorf("%d nodes are left, want 3", len(v.Nodes))
 	}
-	p.goes(v, 6)
+	p.goes(v, 7)
 }
 
 // TestRealWalkOfAnEnsemble takes etcd from three nodes to five and back, with a value that must outlive it all.
@@ -295,6 +317,26 @@ func node(v cluster.View, name string) app.Node {
 		}
 	}
 	return app.Node{}
+}
+
+// announces has a machine be taken away in two minutes, and waits until that is noticed.
+func (p *process) announces(id string, n app.Node) {
+	p.t.Helper()
+	file := filepath.Join(p.data, "providers", "sandbox", "nodes", n.MachineID, "interrupt")
+	at := time.Now().Add(2 * time.Minute).UTC().Truncate(time.Second)
+	if err := os.WriteFile(file, []byte(at.Format(time.RFC3339)), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	for deadline := at; time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		v, err := p.client().Clusters.Get(p.t.Context(), id)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if node(v, n.Name).LeavesAt.Equal(at) {
+			return
+		}
+	}
+	p.t.Fatalf("no one notices that %s is about to be interrupted\n%s", n.Name, p.out)
 }
 
 // dies ends a machine as a power cut does: its first process is killed, and with it all others.

@@ -42,6 +42,7 @@ type expected struct {
 	cluster string
 	lost    bool // it is known to be lost
 	stopped bool // it may be stopped
+	leaves  bool // it is known that its provider takes it away
 }
 
 // fine reports whether the list has the machine as it should be.
@@ -97,7 +98,7 @@ func (p *pass) expect(ctx context.Context) (*expectation, error) {
 		if m.Cluster != last {
 			last = m.Cluster
 		}
-		x.machines[m.ID] = expected{cluster: last, lost: m.Lost, stopped: m.Status == app.ClusterAsleep}
+		x.machines[m.ID] = expected{cluster: last, lost: m.Lost, stopped: m.Status == app.ClusterAsleep, leaves: m.Leaves}
 		// An active cluster has a lost machine where a server died between noting the two.
 		if changed == nil && m.Marked || m.Lost && m.Status == app.ClusterActive {
 			x.marked[last] = true
@@ -115,13 +116,19 @@ func (p *pass) expect(ctx context.Context) (*expectation, error) {
 
 // compare marks clusters of the account whose machines do not all run, and those whose machines are back.
 func (p *pass) compare(ctx context.Context, cloud family.Provider, machines []family.Machine, x *expectation) error {
-	l := &lostSearch{pass: p, expectation: x, cloud: cloud, listed: map[string]family.MachineState{}, lost: map[string]bool{}}
+	l := &lostSearch{pass: p, expectation: x, cloud: cloud, listed: map[string]family.MachineState{}, leaves: map[string]time.Time{}, lost: map[string]bool{}}
 	for _, m := range machines {
 		l.listed[m.ID] = m.State
+		if !m.LeavesAt.IsZero() && m.State != family.MachineStopped {
+			l.leaves[m.ID] = m.LeavesAt
+		}
 	}
 	odd := x.marked
 	x.marked = map[string]bool{}
 	for id, e := range x.machines {
+		if _, leaves := l.leaves[id]; leaves != e.leaves {
+			odd[e.cluster] = true
+		}
 		switch fine := e.fine(l.listed, id); {
 		case fine == e.lost:
 			odd[e.cluster] = true
@@ -149,7 +156,8 @@ type lostSearch struct {
 	*expectation
 	cloud  family.Provider
 	listed map[string]family.MachineState
-	lost   map[string]bool // clusters with lost machines
+	leaves map[string]time.Time // when the provider takes machines away, as it has announced
+	lost   map[string]bool      // clusters with lost machines
 	asked  int
 }
 
@@ -165,7 +173,7 @@ func (l *lostSearch) clusters(ctx context.Context, ids []string) error {
 			if l.accountOf(c.Cluster) != l.account.Provider {
 				continue
 			}
-			if err := l.cluster(ctx, c); err != nil {
+			if err := errors.Join(l.interrupted(ctx, c), l.cluster(ctx, c)); err != nil {
 				errs = append(errs, err)
 			}
 			if len(errs) == maxFailures {
@@ -174,6 +182,34 @@ func (l *lostSearch) clusters(ctx context.Context, ids []string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// keptAnnounced is for how long after its time an announcement counts of a machine that still runs and of which the provider announces nothing any more. A list
+// that can't tell for now takes nothing back.
+const keptAnnounced = 10 * time.Minute
+
+// interrupted notes which machines of a cluster the provider takes away.
+func (l *lostSearch) interrupted(ctx context.Context, c fleet.ComparedCluster) error {
+	var all []fleet.Interruption
+	for _, n := range c.Nodes {
+		at, leaves := l.leaves[n.MachineID]
+		switch {
+		case n.MachineID == "" || n.Lost():
+		case leaves && n.LeavesAt.IsZero():
+			all = append(all, fleet.Interruption{Node: n.Name, Machine: n.MachineID, At: at})
+		case !leaves && n.Interrupted() && l.listed[n.MachineID] == family.MachineRunning && time.Since(n.LeavesAt) > keptAnnounced:
+			all = append(all, fleet.Interruption{Node: n.Name, Machine: n.MachineID})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	newly, err := l.Interruptions.MarkInterrupted(ctx, c.Tenant, c.ID, all, time.Now())
+	if err == nil && len(newly) > 0 {
+		observe.MeterOf(l.Meter).Add(observe.MetricFindings, float64(len(newly)), budget.Metered(l.account.Provider), "interrupted")
+		l.Log.Warn("machines will be interrupted", "cluster", c.ID, "nodes", strings.Join(newly, ", "))
+	}
+	return err
 }
 
 // cluster looks for the machines of one cluster. A list may be late or cut short, so each machine that it lacks is asked for by itself before it counts as

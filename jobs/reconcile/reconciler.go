@@ -52,8 +52,10 @@ type Reconciler struct {
 	Volumes      VolumeStore
 	Snapshots    SnapshotStore
 	Images       ImageStore // nil: no images are baked
-	Providers    jobs.Providers
-	Catalog      func() *template.Catalog
+	// Interruptions is the same store.
+	Interruptions InterruptionStore
+	Providers     jobs.Providers
+	Catalog       func() *template.Catalog
 	// Own returns the providers that tenants have of their own; nil: none do.
 	Own func(context.Context) ([]*template.ProviderSpec, error)
 	// Used reports whether a machine was ever asked for in an account, so that others are not asked anything; nil: all are looked at.

@@ -63,6 +63,11 @@ type SnapshotStore interface {
 	SnapshotGone(ctx context.Context, id string, now time.Time, proof, failure string) error
 }
 
+// InterruptionStore keeps which machines their provider takes away.
+type InterruptionStore interface {
+	MarkInterrupted(ctx context.Context, tenant, cluster string, all []fleet.Interruption, now time.Time) (newly []string, err error)
+}
+
 // ProofStore keeps proofs that nothing is left of deleted clusters.
 type ProofStore interface {
 	Unproven(ctx context.Context, limit int) ([]app.Cluster, error)

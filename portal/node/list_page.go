@@ -73,5 +73,8 @@ func state(n node.Listed) string {
 	if n.Leaving {
 		return n.State + ", being deleted"
 	}
+	if (app.Node{Status: app.NodeStatus(n.State), LostAt: n.LostAt, LeavesAt: n.LeavesAt}).Interrupted() {
+		return n.State + ", will be interrupted at " + n.LeavesAt.UTC().Format("15:04 UTC")
+	}
 	return n.State
 }

@@ -25,6 +25,7 @@ type calls struct {
 	describeInstanceTypeOfferings call[ec2.DescribeInstanceTypeOfferingsInput, ec2.DescribeInstanceTypeOfferingsOutput]
 	describeAvailabilityZones     call[ec2.DescribeAvailabilityZonesInput, ec2.DescribeAvailabilityZonesOutput]
 	describePlacementGroups       call[ec2.DescribePlacementGroupsInput, ec2.DescribePlacementGroupsOutput]
+	describeSpotInstanceRequests  call[ec2.DescribeSpotInstanceRequestsInput, ec2.DescribeSpotInstanceRequestsOutput]
 	describeSubnets               call[ec2.DescribeSubnetsInput, ec2.DescribeSubnetsOutput]
 	describeSecurityGroups        call[ec2.DescribeSecurityGroupsInput, ec2.DescribeSecurityGroupsOutput]
 	createSecurityGroup           call[ec2.CreateSecurityGroupInput, ec2.CreateSecurityGroupOutput]
@@ -54,6 +55,7 @@ func callsOf(c *ec2.Client) calls {
 		describeInstanceTypeOfferings: coded(c.DescribeInstanceTypeOfferings),
 		describeAvailabilityZones:     coded(c.DescribeAvailabilityZones),
 		describePlacementGroups:       coded(c.DescribePlacementGroups),
+		describeSpotInstanceRequests:  coded(c.DescribeSpotInstanceRequests),
 		describeSubnets:               coded(c.DescribeSubnets),
 		describeSecurityGroups:        coded(c.DescribeSecurityGroups),
 		createSecurityGroup:           coded(c.CreateSecurityGroup),

@@ -129,6 +129,7 @@ func (s *survey) permissions(ctx context.Context, needs appfamily.AccountNeeds) 
 		tried = append(tried, what)
 		s.tryRun(ctx, need, needs.Each)
 	}
+	s.interruptions(ctx, needs)
 	if len(s.subnets) == 0 {
 		return
 	}

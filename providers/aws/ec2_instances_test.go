@@ -19,6 +19,8 @@ type simInstance struct {
 	groups                                []string
 	tags                                  map[string]string
 	spot, public                          bool
+	marked                                string // the status code of its spot request; "": fulfilled
+	markedAt                              time.Time
 	token                                 string
 	form                                  url.Values // as requested
 	made, started, stopped, ended         time.Time
@@ -285,6 +287,21 @@ func (s *simulated) known(f url.Values) (out []*simInstance, err error) {
 		out = append(out, i)
 	}
 	return out, nil
+}
+
+// describeSpotRequests answers for those requests only that the one filter lets through.
+func (s *simulated) describeSpotRequests(f url.Values) (string, error) {
+	if f.Get("Filter.1.Name") != "status-code" || f.Get("Filter.2.Name") != "" {
+		return "", no("InvalidParameterValue", "The filter '%s' is invalid", f.Get("Filter.1.Name"))
+	}
+	var out []string
+	for _, i := range s.machines {
+		if i.marked != "" && slices.Contains(list(f, "Filter.1.Value"), i.marked) {
+			out = append(out, el("spotInstanceRequestId", "sir-"+i.id[2:])+el("instanceId", i.id)+
+				el("status", el("code", i.marked), el("updateTime", stamp(i.markedAt)), el("message", "It is so.")))
+		}
+	}
+	return items("spotInstanceRequestSet", out), nil
 }
 
 func (s *simulated) describeInstances(f url.Values) (string, error) {

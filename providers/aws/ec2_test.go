@@ -195,7 +195,7 @@ func (s *simulated) answer(r *http.Request, body []byte, action string, f url.Va
 		"RunInstances": s.runInstances, "DescribeInstances": s.describeInstances, "TerminateInstances": s.terminateInstances, "StopInstances": s.stopInstances, "StartInstances": s.startInstances,
 		"CreateTags": s.createTags, "DeleteTags": s.deleteTags,
 		"DescribeImages": s.describeImages, "DescribeInstanceTypes": s.describeInstanceTypes, "DescribeInstanceTypeOfferings": s.describeOfferings,
-		"DescribeAvailabilityZones": s.describeZones, "DescribePlacementGroups": s.describePlacements, "DescribeSubnets": s.describeSubnets,
+		"DescribeAvailabilityZones": s.describeZones, "DescribePlacementGroups": s.describePlacements, "DescribeSubnets": s.describeSubnets, "DescribeSpotInstanceRequests": s.describeSpotRequests,
 		"DescribeSecurityGroups": s.describeGroups, "CreateSecurityGroup": s.createGroup, "DeleteSecurityGroup": s.deleteGroup,
 		"AuthorizeSecurityGroupIngress": s.authorize, "RevokeSecurityGroupIngress": s.revoke, "ModifyNetworkInterfaceAttribute": s.modifyInterface, "AssumeRole": s.assumeRole,
 		"CreateVolume": s.createVolume, "DescribeVolumes": s.describeVolumes, "AttachVolume": s.attachVolume,

@@ -34,6 +34,9 @@ func (c *cloud) List(ctx context.Context, tags map[string]string) ([]appfamily.M
 		}
 	}
 	slices.SortFunc(out, func(a, b appfamily.Machine) int { return strings.Compare(a.ID, b.ID) })
+	if tags[appfamily.TagIntent] == "" { // steps ask for one machine, and want to know no more than whether it is there
+		c.announce(ctx, found, out)
+	}
 	return out, nil
 }
 

@@ -352,7 +352,7 @@ func (p *Provider) List(ctx context.Context, tags map[string]string) ([]family.M
 			return nil, err // a list that silently lacks a machine would have it made again
 		}
 		if carries(r.Tags, tags) {
-			out = append(out, p.view(r))
+			out = append(out, p.interrupted(ctx, r, p.view(r)))
 		}
 	}
 	return out, ctx.Err()

@@ -63,7 +63,7 @@ func (s *Store) ListNodes(ctx context.Context, tenant string, f node.Filter) ([]
 			return err
 		}
 		l.Cluster, l.Name, l.Hostname, l.State, l.Hardware, l.Image, l.Zone = n.Cluster, n.Name, n.Hostname, n.State(), n.Hardware, n.Image, n.Zone
-		l.Services, l.MachineID, l.Addresses, l.Leaving, l.LostAt = n.Services, n.MachineID, n.Addresses, n.Leaving, n.LostAt
+		l.Services, l.MachineID, l.Addresses, l.Leaving, l.LostAt, l.LeavesAt = n.Services, n.MachineID, n.Addresses, n.Leaving, n.LostAt, n.LeavesAt
 		list = append(list, l)
 		return nil
 	}, `SELECT `+nodeColumnsOf("n")+`, c.name, c.owner, c.template, c.provider FROM clusters c JOIN nodes n ON n.cluster = c.id

@@ -17,8 +17,8 @@ import (
 const compared = `c.deleted_at = 0 AND c.status IN ('active', 'failed', 'asleep')`
 
 // expectedMachines is what ExpectedMachines asks; where more narrows it down.
-const expectedMachines = `SELECT n.machine_id, c.tenant, c.id, c.status, n.lost_at > 0, c.lost_at > 0 FROM clusters c JOIN nodes n ON n.cluster = c.id
-	WHERE c.provider = ? AND (? = '' OR c.tenant = ?) AND ` + compared + ` AND n.removal < 2 AND n.machine_id <> ''
+const expectedMachines = `SELECT n.machine_id, c.tenant, c.id, c.status, n.lost_at > 0, c.lost_at > 0, n.leaves_at > 0
+	FROM clusters c JOIN nodes n ON n.cluster = c.id WHERE c.provider = ? AND (? = '' OR c.tenant = ?) AND ` + compared + ` AND n.removal < 2 AND n.machine_id <> ''
 	AND (n.status = 'ready' OR n.status = 'created' AND c.status = 'failed')`
 
 // ExpectedMachines calls f with the machines that the clusters of a provider should have, cluster by cluster: of all of them, or of these where
@@ -26,7 +26,7 @@ const expectedMachines = `SELECT n.machine_id, c.tenant, c.id, c.status, n.lost_
 func (s *Store) ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(fleet.ExpectedMachine) error) error {
 	each := func(row db.Scanner) error {
 		var m fleet.ExpectedMachine
-		if err := row.Scan(&m.ID, &m.Tenant, &m.Cluster, &m.Status, &m.Lost, &m.Marked); err != nil {
+		if err := row.Scan(&m.ID, &m.Tenant, &m.Cluster, &m.Status, &m.Lost, &m.Marked, &m.Leaves); err != nil {
 			return err
 		}
 		return f(m)

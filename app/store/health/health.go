@@ -73,6 +73,26 @@ func CheckSoon(t *db.Tx, tenant, cluster string, now time.Time) error {
 		db.Micros(now), cluster, tenant, db.Micros(now))
 }
 
+// RepairSoon has a cluster looked at at once for nodes to repair, and reports whether its nodes are repaired automatically.
+func RepairSoon(t *db.Tx, cluster string, now time.Time) (auto bool, err error) {
+	var text []byte
+	err = t.Row(`SELECT policy FROM cluster_health WHERE cluster = ? AND idle_only = 0`, cluster).Scan(&text)
+	if db.IsNoRows(err) {
+		return false, nil
+	}
+	var p template.HealthPolicy
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil {
+		return false, fmt.Errorf("store: health: %w", err)
+	}
+	if p.Repair != template.RepairAuto {
+		return false, nil
+	}
+	return true, t.Exec(`UPDATE cluster_health SET repair_at = ? WHERE cluster = ?`, db.Micros(now), cluster)
+}
+
 func (s *Store) CheckHealth(ctx context.Context, r execution.CheckRequest) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := clusterdb.Live(t, r.Tenant, r.Cluster)

@@ -231,6 +231,13 @@ func settleHealth(t *db.Tx, o execution.CheckBatchOutcome, h healthRow, nodes []
 	}
 	repairAt, note := h.repairAt, h.note
 	long := slices.ContainsFunc(nodes, func(n health.NodeHealth) bool { return n.Ill() && n.Checks >= h.policy.Rounds() })
+	if !long && repairAt > 0 && h.policy.Repair == template.RepairAuto {
+		var leaving []string
+		if err := t.Each(names(&leaving), interruptedNodes, o.Cluster); err != nil {
+			return err
+		}
+		long = len(leaving) > 0
+	}
 	switch {
 	case h.policy.Repair == template.RepairAuto && long, h.repair > 0:
 		if repairAt == 0 {

@@ -23,8 +23,11 @@ func (s *Store) fillRepair(ctx context.Context, d *execution.RepairDue, now time
 			d.Ill = append(d.Ill, n)
 		}
 	}
+	if err := s.Each(ctx, names(&d.Interrupted), interruptedNodes, d.Cluster.ID); err != nil {
+		return err
+	}
 	tenant := d.Cluster.Tenant
-	var repaired int
+	var repaired, leaving int
 	for _, q := range []struct {
 		into  any
 		query string
@@ -36,6 +39,8 @@ func (s *Store) fillRepair(ctx context.Context, d *execution.RepairDue, now time
 		{&d.TenantNodes, `SELECT count(*) FROM cluster_health r JOIN nodes n ON n.cluster = r.cluster WHERE r.tenant = ? AND r.idle_only = 0 AND n.status = ? AND n.removal < 2`,
 			[]any{tenant, string(app.NodeReady)}},
 		{&d.TenantIll, `SELECT CAST(coalesce(sum(unhealthy_nodes), 0) AS BIGINT) FROM cluster_health WHERE tenant = ?`, []any{tenant}},
+		{&leaving, `SELECT count(*) FROM nodes n JOIN cluster_health r ON r.cluster = n.cluster WHERE n.tenant = ? AND ` + isInterrupted + ` AND r.idle_only = 0
+			AND NOT EXISTS (SELECT 1 FROM node_health h WHERE h.cluster = n.cluster AND h.node = n.name AND h.state IN ('unhealthy', 'unreachable'))`, []any{tenant}},
 		{&repaired, `SELECT count(*) FROM operations o JOIN steps s ON s.operation = o.id WHERE o.tenant = ? AND o.requester = ? AND o.kind = ?
 			AND o.created_at > ? AND s.action = ?`,
 			[]any{tenant, app.HealthUser, string(app.OperationRepair), db.Micros(now.Add(-execution.RepairWindow)), string(app.ActionCreate)}},
@@ -47,7 +52,7 @@ func (s *Store) fillRepair(ctx context.Context, d *execution.RepairDue, now time
 			return fmt.Errorf("store: health: %w", err)
 		}
 	}
-	d.TenantIll += repaired
+	d.TenantIll += repaired + leaving
 	return nil
 }
 

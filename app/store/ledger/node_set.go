@@ -142,6 +142,9 @@ func (w *NodeWork) apply(u nodeUpdate) {
 	if u.Machine != nil || u.Deleted {
 		n.LostAt = time.Time{} // it has a machine that runs, or none that could be lost
 	}
+	if u.Machine != nil && u.Status == app.NodeCreated || u.Deleted {
+		n.LeavesAt = time.Time{} // what was announced is of the machine before
+	}
 	if u.Deleted && u.stays && !n.Leaving {
 		// The next machine says which key it has: the one that is kept for it, where the provider takes keys, or one of its own.
 		n.Status, n.MachineID, n.Addresses, n.HostKey = app.NodePlanned, "", map[string]string{}, ""
@@ -156,14 +159,16 @@ func SaveNodes(t *db.Tx, n *NodeSet) error {
 			ups = append(ups, u)
 		}
 	}
-	err := t.ExecKeyed(len(ups), `WITH v(c, n, st, mi, ad, us, po, hk, ow, lo) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
-		UPDATE nodes SET status = v.st, machine_id = v.mi, addresses = v.ad, ssh_user = v.us, ssh_port = v.po, host_key = v.hk, own_root = v.ow, lost_at = v.lo
+	err := t.ExecKeyed(len(ups), `WITH v(c, n, st, mi, ad, us, po, hk, ow, lo, le) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
+		UPDATE nodes SET status = v.st, machine_id = v.mi, addresses = v.ad, ssh_user = v.us, ssh_port = v.po, host_key = v.hk, own_root = v.ow, lost_at = v.lo,
+			leaves_at = v.le
 		FROM v WHERE nodes.cluster = v.c AND nodes.name = v.n`, func(args []any, i int) []any {
 		w, own := n.Of[ups[i].node].Node, 0
 		if w.OwnRoot {
 			own = 1
 		}
-		return append(args, w.Cluster, w.Name, string(w.Status), w.MachineID, db.JSON(w.Addresses), w.SSHUser, w.SSHPort, w.HostKey, own, db.Micros(w.LostAt))
+		return append(args, w.Cluster, w.Name, string(w.Status), w.MachineID, db.JSON(w.Addresses), w.SSHUser, w.SSHPort, w.HostKey, own,
+			db.Micros(w.LostAt), db.Micros(w.LeavesAt))
 	})
 	if err != nil {
 		return err
@@ -228,7 +233,7 @@ func endNode(t *db.Tx, now time.Time, n ledger.Node, stays bool) error {
 // NodeRow is a row of nodeColumns on its way. It is used again for each row.
 type NodeRow struct {
 	cluster, name, hostname, hardware, image, zone, services, status, machine, addresses, user, key, pool, taken, instead string
-	port, own, leaving, lost                                                                                              int64
+	port, own, leaving, lost, leaves                                                                                      int64
 	dest                                                                                                                  []any
 	last                                                                                                                  map[string][]string
 }
@@ -237,7 +242,7 @@ type NodeRow struct {
 func NewNodeRow() *NodeRow {
 	r := &NodeRow{last: map[string][]string{}}
 	r.dest = []any{&r.cluster, &r.name, &r.hostname, &r.hardware, &r.image, &r.zone, &r.services, &r.status, &r.machine, &r.addresses, &r.user, &r.port,
-		&r.key, &r.own, &r.leaving, &r.pool, &r.taken, &r.instead, &r.lost}
+		&r.key, &r.own, &r.leaving, &r.pool, &r.taken, &r.instead, &r.lost, &r.leaves}
 	return r
 }
 
@@ -247,7 +252,7 @@ func (r *NodeRow) Scan(row db.Scanner) (app.Node, error) {
 	}
 	n := app.Node{Cluster: r.cluster, Name: r.name, Hostname: r.hostname, Hardware: r.hardware, Image: r.image, Zone: r.zone, Status: app.NodeStatus(r.status),
 		MachineID: r.machine, SSHUser: r.user, SSHPort: int(r.port), HostKey: r.key, OwnRoot: r.own != 0, Leaving: r.leaving != 0,
-		Pool: r.pool, TakenFrom: r.taken, InsteadOf: r.instead, LostAt: db.FromMicros(r.lost)}
+		Pool: r.pool, TakenFrom: r.taken, InsteadOf: r.instead, LostAt: db.FromMicros(r.lost), LeavesAt: db.FromMicros(r.leaves)}
 	// Most nodes of a cluster have the same services.
 	services, known := r.last[r.services]
 	if !known {

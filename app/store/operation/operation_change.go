@@ -201,7 +201,8 @@ func changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c appcluster.C
 			machine_id = CASE WHEN nodes.removal > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.machine_id END,
 			addresses = CASE WHEN nodes.removal > 0 AND nodes.status = 'deleted' THEN '{}' ELSE nodes.addresses END,
 			host_key = CASE WHEN nodes.removal > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.host_key END, removal = 0,
-			lost_at = CASE WHEN nodes.removal > 0 AND nodes.status = 'deleted' THEN 0 ELSE nodes.lost_at END
+			lost_at = CASE WHEN nodes.removal > 0 AND nodes.status = 'deleted' THEN 0 ELSE nodes.lost_at END,
+			leaves_at = CASE WHEN nodes.removal > 0 AND nodes.status = 'deleted' THEN 0 ELSE nodes.leaves_at END
 		FROM v WHERE nodes.cluster = v.c AND nodes.name = v.n`,
 		func(args []any, i int) []any { return append(args, op.Cluster, names[i], db.JSON(c.Nodes[names[i]])) }); err != nil {
 		return err

@@ -73,6 +73,11 @@ func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster
 	if err := nodeTable(v.Nodes).Show(c); err != nil {
 		return err
 	}
+	for _, n := range v.Nodes {
+		if words := n.InterruptionWords(); words != "" {
+			fmt.Fprintln(c.Stdout, words)
+		}
+	}
 	printTried(ctx, c, cl, v)
 	printLeaseStops(ctx, c, cl, v.ID)
 	if len(r.lines) > 0 || r.note != "" {

@@ -351,7 +351,7 @@ func (s *Server) lead(ctx context.Context) {
 			name = rand.Text()
 		}
 		(&reconcile.Reconciler{Name: name, Installation: s.Providers.Installation,
-			Accounts: s.Store, Orphans: s.Store, Clusters: s.Store, Proofs: s.Store, Volumes: s.Store, Snapshots: s.Store, Images: s.Store,
+			Accounts: s.Store, Orphans: s.Store, Clusters: s.Store, Proofs: s.Store, Volumes: s.Store, Snapshots: s.Store, Images: s.Store, Interruptions: s.Store,
 			Providers: TenantAccounts{s.Providers, s.Store.TenantNames, s.Services.Secret.SecretsOf},
 			Catalog:   s.catalog.Load, Own: s.ownAccounts, Used: s.Store.AccountUsed,
 			Log: s.Log, Tags: s.Tags, Meter: s.metrics,

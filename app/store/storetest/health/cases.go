@@ -16,4 +16,5 @@ var Cases = kit.Cases(newTest, []struct {
 	{"clusters follow the tenant's idle policy, and what sleep saves is counted", (*storeTest).idleDefault},
 	{"clusters are scaled by one server at a time, by what nodes say and by whose rules count", (*storeTest).scaling},
 	{"what rounds find is kept, and reported when it changes", (*storeTest).healthFound},
+	{"what a provider takes away is noted once, and due to be repaired", (*storeTest).interrupted},
 })
