@@ -37,7 +37,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
 	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/node", "app/operation", "app/ownership", "app/place", "app/policy", "app/pool",
 	"app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
-	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/quarantine", "app/scaling"}
+	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine", "app/scaling"}
 
 // The first matching line counts.
 var rooms = []room{
@@ -59,6 +59,7 @@ var rooms = []room{
 		"app/scaling", "app/secret", "app/volume"}, "a step is carried out for an operation on a cluster"},
 	{"app/fleet", []string{"nouns", "app/catalog", "app/cluster", "app/execution", "app/identity", "app/operation", "app/secret", "app/volume"},
 		"provisioners carry out steps"},
+	{"app/dashboard", []string{"nouns", "app/catalog", "app/cluster"}, "what someone sees first is of clusters"},
 	{"app/health", []string{"nouns"}, "what checks found is about nodes"},
 	{"app/idle", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/operation"},
 		"the use of a cluster is measured with its health, and ended by its operations"},
@@ -266,7 +267,7 @@ var rooms = []room{
 	{"app/store/blob", []string{"nouns", "app/resource", "app/archive", "app/awsbody", "app/cloudurl", "app/googleauth", "app/retry"}, "contents are looked into as they come; places in clouds are named and asked as key services are"},
 	{"app/store/backup", []string{"nouns", "app/resource", "app/store/db"}, "the form of a backup is rows, and what they are is the store's to say"},
 	{"app/store/kms", []string{"nouns", "app/awsbody", "app/cloudurl", "app/googleauth", "app/retry"}, "a key in a service knows nothing of what it seals"},
-	{"cmd/muster/cluster", []string{"nouns", "domains", "app/file/spec", "cmd/muster/cli", "cmd/muster/providervalue", "jobs/remote", "planner", "portal/client", "solver"}, "specs of clusters are files, and the key for a visit is made where SSH is spoken"},
+	{"cmd/muster/cluster", []string{"nouns", "domains", "app/file/spec", "cmd/muster/cli", "cmd/muster/providervalue", "cmd/muster/volume", "jobs/remote", "planner", "portal/client", "solver"}, "specs of clusters are files, and the key for a visit is made where SSH is spoken"},
 	{"cmd/muster/build", []string{"nouns", "domains", "app/file/spec", "cmd/muster/cli", "cmd/muster/webhook", "portal/address", "portal/client"}, "rules of builds are files, and deliveries are numbered as those of webhooks"},
 	{"cmd/muster/policy", []string{"nouns", "domains", "app/file/yamlfile", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "policies are files"},
 	{"cmd/muster/volume", []string{"nouns", "domains", "cmd/muster/cli", "portal/client"}, "volumes belong to no cluster once they are kept"},

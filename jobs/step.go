@@ -50,9 +50,9 @@ func (w *actions) act(ctx context.Context, as *execution.Assignment, out family.
 	case app.ActionWake:
 		return w.wake(ctx, as, out, r)
 	case app.ActionAttach:
-		return w.attach(ctx, as, out, r)
+		return attach(ctx, w, as, out, r)
 	case app.ActionDetach:
-		return w.detach(ctx, as, out, r)
+		return detach(ctx, w, as, out, r)
 	default:
 		return w.service(ctx, as, out, r)
 	}

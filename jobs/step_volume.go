@@ -44,7 +44,7 @@ func (w *volumeWork) say(format string, args ...any) {
 }
 
 // attach brings each volume of the node: the one that it had, from whatever machine has it, or else a new one. All of it can be done again at any point.
-func (w *actions) attach(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
+func attach(ctx context.Context, w *actions, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	v, err := onVolumes(ctx, w, as, out, r)
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (w *volumeWork) await(ctx context.Context, id, external, machine string) er
 
 // detach unmounts the node's volumes and takes them off its machine, which is about to be deleted, or doesn't run their services any more.
 // Where the node doesn't answer, or something can't be ended, they stay for the delete step, which waits until the machine's end has detached them.
-func (w *actions) detach(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
+func detach(ctx context.Context, w *actions, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	v, err := onVolumes(ctx, w, as, out, r)
 	if err != nil {
 		return err

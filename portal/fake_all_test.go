@@ -10,6 +10,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/cluster"
+	"muster/app/dashboard"
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/identity"
@@ -184,8 +185,8 @@ func (f *fake) ManualSteps(context.Context, app.Actor, execution.ManualStepQuery
 	return nil, nil
 }
 
-func (f *fake) Home(context.Context, app.Actor) (cluster.DashboardData, error) {
-	return cluster.DashboardData{}, nil
+func (f *fake) Home(context.Context, app.Actor) (dashboard.Data, error) {
+	return dashboard.Data{}, nil
 }
 
 func (f *fake) Usage(context.Context, app.Actor, usage.Filter) (usage.Usage, error) {

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/dashboard"
 	"muster/app/execution"
 	applayout "muster/app/layout"
 	"muster/app/policy"
@@ -37,10 +38,10 @@ func newFakeHome(f *fake) *fakeHome {
 	return &fakeHome{fakeQuotas: newFakeQuotas(f), prices: map[string]float64{"web": 0.24, "single": 0.5}}
 }
 
-func (h *fakeHome) Home(_ context.Context, a app.Actor) (cluster.DashboardData, error) {
+func (h *fakeHome) Home(_ context.Context, a app.Actor) (dashboard.Data, error) {
 	h.fake.mu.Lock()
 	defer h.fake.mu.Unlock()
-	out := cluster.DashboardData{Standing: map[app.ClusterStatus]int{}, Notices: h.notices}
+	out := dashboard.Data{Standing: map[app.ClusterStatus]int{}, Notices: h.notices}
 	for _, status := range []app.ClusterStatus{app.ClusterFailed, app.ClusterPending, app.ClusterActive, app.ClusterAsleep} {
 		for _, c := range h.fake.clusters {
 			if c.Owner != a.User || c.Status != status {

@@ -11,6 +11,7 @@ import (
 	"muster/app/catalog"
 	"muster/app/chat"
 	"muster/app/cluster"
+	"muster/app/dashboard"
 	"muster/app/execution"
 	"muster/app/family"
 	"muster/app/fleet"
@@ -81,7 +82,7 @@ type Services struct {
 		Activity  *cluster.Activity
 		Sharing   *cluster.Sharing
 		Deletes   *cluster.Deletes
-		Dashboard *cluster.Dashboard
+		Dashboard *dashboard.Service
 	}
 	Operation struct {
 		Finder        *operation.Finder
@@ -246,7 +247,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Ownership = ownership.New(ownership.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Views: s.Cluster.Views})
 	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
-	s.Cluster.Dashboard = cluster.NewDashboard(cluster.DashboardConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
+	s.Cluster.Dashboard = dashboard.New(dashboard.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
 	s.Volume = volume.New(volume.Config{Store: c.Store, SnapshotStore: c.Store, MakesSnapshots: c.VolumeSnapshots, Now: c.Now,
 		Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Repeats = idempotency.New(idempotency.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})

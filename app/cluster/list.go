@@ -53,7 +53,7 @@ func (a *Views) complete(ctx context.Context, actor app.Actor, list []app.Cluste
 	for i := range list {
 		list[i].Currency = currency
 	}
-	return a.Masks.maskSummaries(ctx, actor, list)
+	return a.Masks.MaskSummaries(ctx, actor, list)
 }
 
 // ClusterCounts counts the clusters that a filter lets through, whatever their status, order and page; deleted ones only where

@@ -104,8 +104,8 @@ func (a *Masks) MaskRequests(ctx context.Context, actor app.Actor, list []Reques
 	return nil
 }
 
-// maskNotices does so for people's notices.
-func (a *Masks) maskNotices(ctx context.Context, actor app.Actor, list []app.Notice) error {
+// MaskNotices does so for people's notices.
+func (a *Masks) MaskNotices(ctx context.Context, actor app.Actor, list []app.Notice) error {
 	known := map[string]*secret.Redactor{}
 	for i := range list {
 		n := &list[i]

@@ -206,8 +206,8 @@ func MaskView(m *secret.Redactor, v *View) {
 	}
 }
 
-// maskSummaries does so for lists. Only clusters with messages cost anything.
-func (a *Masks) maskSummaries(ctx context.Context, actor app.Actor, list []app.ClusterSummary) error {
+// MaskSummaries does so for lists. Only clusters with messages cost anything.
+func (a *Masks) MaskSummaries(ctx context.Context, actor app.Actor, list []app.ClusterSummary) error {
 	reported := func(s app.ClusterSummary) bool {
 		return s.Message != "" || s.Operation != nil && s.Operation.Message != ""
 	}

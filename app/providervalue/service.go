@@ -276,8 +276,7 @@ func (a *Service) Accounts(ctx context.Context) ([]*template.ProviderSpec, error
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	next := map[string]cachedAccount{}
-	var specs []*template.ProviderSpec
+	next, specs := map[string]cachedAccount{}, []*template.ProviderSpec(nil)
 	for _, k := range list {
 		c, err := a.Catalogs.CachedCatalogOf(ctx, k.Tenant)
 		if err != nil {

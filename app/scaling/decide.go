@@ -89,9 +89,8 @@ func Next(p *template.ScalingPolicy, now time.Time) (next time.Time) {
 // cool-downs. Whatever it says is within the bounds.
 func (s State) Decide(p *template.ScalingPolicy, nodes int, now time.Time) Decision {
 	least, most := s.bounds(p)
-	stay := Decision{To: nodes}
 	if s.Paused() {
-		return stay
+		return Decision{To: nodes}
 	}
 	if retry := s.ChangedAt.Add(p.UpAfter()); s.Failures > 0 && retry.After(now) {
 		return Decision{To: nodes, Outcome: CoolDown, Note: "It is tried again after " + app.Moment(retry) + "."}

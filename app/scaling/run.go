@@ -226,8 +226,7 @@ func (a *Service) resize(ctx context.Context, r *round, e Entry) (began bool) {
 	case err == nil:
 		s.ChangedAt, s.Wanted, s.WantedAt = r.now, 0, time.Time{}
 		if answer.Operation > 0 {
-			s.Operation, s.Awaited = answer.Operation, true
-			e.Operation, e.Outcome = answer.Operation, Started
+			s.Operation, s.Awaited, e.Operation, e.Outcome = answer.Operation, true, answer.Operation, Started
 			r.note(e)
 			return true
 		}

@@ -99,8 +99,7 @@ func (a *Service) planTenant(ctx context.Context, actor app.Actor, in TenantImpo
 	}
 	var problems []TenantProblem
 	p.want, p.places, problems = a.TenantFiles.ReadTenant(in.File)
-	p.report.Problems = problems
-	p.named = placesOf(p.want)
+	p.report.Problems, p.named = problems, placesOf(p.want)
 	var err error
 	if p.mark, err = a.Store.TenantMark(ctx, actor.Tenant); err != nil {
 		return p, err

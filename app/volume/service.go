@@ -242,6 +242,11 @@ func errUse(format string, args ...any) *app.Error {
 	return &app.Error{Code: app.EInvalid, Reason: "volume", Field: "volumes", Message: fmt.Sprintf(format, args...)}
 }
 
+func hinted(hint string, e *app.Error) *app.Error {
+	e.Hint = hint
+	return e
+}
+
 // CheckUses refuses kept volumes that the actor may not use, that are of another provider, or too small for what is planned.
 func CheckUses(ctx context.Context, s UseStore, actor app.Actor, provider string, planned []Planned) (claims []Claim, err error) {
 	for _, p := range planned {
@@ -268,17 +273,13 @@ func CheckUses(ctx context.Context, s UseStore, actor app.Actor, provider string
 		}
 		switch {
 		case v.State != StateKept:
-			e := errUse("Volume %s is %s, so no cluster can use it.", v.ID, v.State)
-			e.Hint = "Choose a kept volume: run muster volume list --kept."
-			return nil, e
+			return nil, hinted("Choose a kept volume: run muster volume list --kept.", errUse("Volume %s is %s, so no cluster can use it.", v.ID, v.State))
 		case v.Provider != provider:
-			e := errUse("Volume %s is at provider %s, and the cluster would be at %s.", v.ID, v.Provider, provider)
-			e.Hint = "Choose provider " + v.Provider + ", or another volume."
-			return nil, e
+			return nil, hinted("Choose provider "+v.Provider+", or another volume.",
+				errUse("Volume %s is at provider %s, and the cluster would be at %s.", v.ID, v.Provider, provider))
 		case v.SizeGB < p.SizeGB:
-			e := errUse("Volume %s has %d GB, and %s needs %d GB.", v.ID, v.SizeGB, p.Key(), p.SizeGB)
-			e.Hint = "Choose a larger volume, or a smaller size."
-			return nil, e
+			return nil, hinted("Choose a larger volume, or a smaller size.",
+				errUse("Volume %s has %d GB, and %s needs %d GB.", v.ID, v.SizeGB, p.Key(), p.SizeGB))
 		}
 		claims = append(claims, Claim{Volume: v.ID, Node: p.Node, Service: p.Service, Name: p.Name})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/dashboard"
 	appexecution "muster/app/execution"
 	"muster/app/humanize"
 	"muster/app/policy"
@@ -24,7 +25,7 @@ import (
 type Home struct {
 	Now      time.Time
 	Actor    app.Actor
-	Home     appcluster.DashboardData
+	Home     dashboard.Data
 	Inbox    []appcluster.Request      // waiting for the actor
 	Asked    []appexecution.ManualStep // likewise
 	Requests []appcluster.Request      // of the actor, waiting for others

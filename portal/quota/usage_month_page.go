@@ -84,8 +84,7 @@ func (u Usage) Month() *Month {
 		return nil
 	}
 	now := u.Ahead.From
-	m := &Month{Days: monthDays(u.Usage.Lines, u.Ahead.Days, now)}
-	month := app.MonthOf(now)
+	m, month := &Month{Days: monthDays(u.Usage.Lines, u.Ahead.Days, now)}, app.MonthOf(now)
 	top := m.Days[len(m.Days)-1].TotalAhead
 	if u.Ahead.Budget != nil {
 		top = max(top, *u.Ahead.Budget)

@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/dashboard"
 	"muster/app/label"
 	"muster/app/layout"
 	"muster/app/node"
@@ -24,7 +25,7 @@ type Clusters interface {
 
 // Dashboard shows a person's own things.
 type Dashboard interface {
-	Home(ctx context.Context, a app.Actor) (appcluster.DashboardData, error)
+	Home(ctx context.Context, a app.Actor) (dashboard.Data, error)
 }
 
 // Deletes deletes clusters.

@@ -207,8 +207,7 @@ func (h endpoint[S]) firewalls(t S) {
 		t.Fatal("a member with firewalls must be a family.Sharer")
 	}
 	tags := map[string]string{family.TagInstallation: Installation, family.TagCluster: "c1"}
-	const n = 3
-	machines, err := atOnce(n, func(i int) (family.Machine, error) {
+	machines, err := atOnce(3, func(i int) (family.Machine, error) {
 		spec, _ := h.Spec(t, string(rune('a'+i)))
 		spec.Firewall = h.Firewall
 		return p.Create(t.Context(), spec)

@@ -163,12 +163,10 @@ func (c *cloud) AttachVolume(ctx context.Context, at family.VolumeAttachment) (f
 	}
 	asked := false
 	v, err = c.until(ctx, at.Volume, "attached", func(v *godo.Volume) (bool, error) {
-		switch holder(v) {
-		case at.Machine:
+		if on := holder(v); on == at.Machine {
 			return true, nil
-		case "":
-		default:
-			return false, family.ErrVolumeAttached(at.Volume, holder(v))
+		} else if on != "" {
+			return false, family.ErrVolumeAttached(at.Volume, on)
 		}
 		if asked {
 			return false, nil

@@ -130,13 +130,8 @@ func (s *survey) permissions(ctx context.Context) {
 			Hint:    "To check them, enable the Resource Manager: gcloud services enable cloudresourcemanager.googleapis.com"})
 		return
 	}
-	var missing []string
-	for _, permission := range wanted {
-		if !slices.Contains(granted, permission) {
-			missing = append(missing, permission)
-		}
-	}
-	lacks := slices.DeleteFunc(slices.Clone(volumePermissions), func(p string) bool { return slices.Contains(granted, p) })
+	given := func(p string) bool { return slices.Contains(granted, p) }
+	missing, lacks := slices.DeleteFunc(wanted, given), slices.DeleteFunc(slices.Clone(volumePermissions), given)
 	if len(lacks) > 0 {
 		s.found = append(s.found, family.Finding{About: family.AboutPermissions, Subject: "volumes", Warning: true, Code: app.ECredentials,
 			Message: "The service account can't manage volumes: it lacks " + strings.Join(lacks, ", ") + ".",

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/cluster"
+	"muster/app/dashboard"
 	"muster/app/store/db"
 	"muster/app/store/feed"
 )
@@ -32,8 +32,8 @@ const leasesOfOwner = `SELECT ` + Columns + ` FROM clusters c
 // firstOfOwner are the statuses in the order in which people look at them first.
 var firstOfOwner = []app.ClusterStatus{app.ClusterFailed, app.ClusterPending, app.ClusterActive, app.ClusterAsleep}
 
-func (s *Store) Home(ctx context.Context, q cluster.DashboardQuery) (cluster.DashboardData, error) {
-	h := cluster.DashboardData{Standing: map[app.ClusterStatus]int{}, Clusters: []app.ClusterSummary{}, Ending: []app.Cluster{}, Notices: []app.Notice{}}
+func (s *Store) Home(ctx context.Context, q dashboard.Query) (dashboard.Data, error) {
+	h := dashboard.Data{Standing: map[app.ClusterStatus]int{}, Clusters: []app.ClusterSummary{}, Ending: []app.Cluster{}, Notices: []app.Notice{}}
 	moment, err := s.Moment(ctx)
 	if err != nil {
 		return h, err
@@ -92,7 +92,7 @@ func (s *Store) Home(ctx context.Context, q cluster.DashboardQuery) (cluster.Das
 }
 
 // newestNotices looks only at the tenant's newest, so that it costs the same in a tenant with many notices.
-func newestNotices(ctx context.Context, r db.Reader, q cluster.DashboardQuery) ([]app.Notice, error) {
+func newestNotices(ctx context.Context, r db.Reader, q dashboard.Query) ([]app.Notice, error) {
 	groups := q.Reader.Groups[:min(len(q.Reader.Groups), feed.MaxReaderGroups)]
 	args := []any{q.Tenant, q.AmongNotices, db.Listed(q.Reader.User)}
 	for _, g := range groups {

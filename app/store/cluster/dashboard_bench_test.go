@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/cluster"
+	"muster/app/dashboard"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/db/dbtest"
@@ -42,7 +42,7 @@ func BenchmarkHome(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	q := cluster.DashboardQuery{Tenant: "t", Owner: "u7", Clusters: 8, EndsBy: now.Add(72 * time.Hour), Leases: 5, Notices: 6, AmongNotices: 1000, Reader: app.NoticeReader{User: "u7"}}
+	q := dashboard.Query{Tenant: "t", Owner: "u7", Clusters: 8, EndsBy: now.Add(72 * time.Hour), Leases: 5, Notices: 6, AmongNotices: 1000, Reader: app.NoticeReader{User: "u7"}}
 	b.Run("home", func(b *testing.B) {
 		for b.Loop() {
 			if h, err := homes.Home(b.Context(), q); err != nil || h.Live() != count/50 {

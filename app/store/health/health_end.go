@@ -224,8 +224,7 @@ func saveNodeHealth(t *db.Tx, o execution.CheckBatchOutcome, number int, known b
 func settleHealth(t *db.Tx, o execution.CheckBatchOutcome, h healthRow, nodes []health.NodeHealth) error {
 	sum := health.ClusterHealth{Nodes: nodes}
 	sum.Sum(len(nodes)+1, true)
-	ill := sum.Unhealthy + sum.Unreachable
-	since := h.since
+	ill, since := sum.Unhealthy+sum.Unreachable, h.since
 	if sum.State != h.state {
 		since = db.Micros(o.Now)
 	}

@@ -11,6 +11,7 @@ import (
 	"muster/app/humanize"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
+	"muster/cmd/muster/volume"
 
 	"github.com/spf13/cobra"
 )
@@ -18,7 +19,7 @@ import (
 func clusterDeleteCommand(c *cli.Context) *cobra.Command {
 	var (
 		yes     bool
-		volumes volumeChoice
+		volumes volume.Choice
 		w       waitFlags
 	)
 	cmd := &cobra.Command{
@@ -35,7 +36,7 @@ func clusterDeleteCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if !yes {
-				if err := printVolumeFates(cmd.Context(), c, cl, v.ID, template.VolumeChoice(volumes)); err != nil {
+				if err := volume.PrintFates(cmd.Context(), c, cl, v.ID, template.VolumeChoice(volumes)); err != nil {
 					return err
 				}
 				if err := ConfirmDelete(cmd.Context(), c, v); err != nil {

@@ -11,6 +11,7 @@ import (
 	"muster/app/humanize"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
+	"muster/cmd/muster/volume"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,7 +20,7 @@ import (
 // updateFlags are the flags of the commands that change a cluster. Each command has its own flags and the common ones.
 type updateFlags struct {
 	nodes           []string
-	volumes         volumeChoice
+	volumes         volume.Choice
 	hardware, image string
 	batch           int
 	askBetween      bool

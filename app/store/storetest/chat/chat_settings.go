@@ -170,8 +170,7 @@ func (t *storeTest) chatShown(other app.Actor) {
 	if len(list) != 1 || list[0].Request != mine.ID || list[0].Tenant != "blue" || list[0].Channel != "C1" || list[0].Status != cluster.RequestWaiting {
 		t.Fatalf("shown: %+v", list)
 	}
-	before := list[0].State()
-	r := list[0]
+	before, r := list[0].State(), list[0]
 	r.Message, r.Shown, r.ShownAt = "1.1", before, now()
 	t.Must(t.Store.ShownReview(t.Ctx, r, false))
 	_, err = t.Store.MoveRequest(t.Ctx, cluster.RequestMove{Tenant: "blue", ID: mine.ID, Act: cluster.RequestDeny,

@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/cluster"
+	"muster/app/dashboard"
 	"muster/app/store/storetest/kit"
 )
 
@@ -41,7 +42,7 @@ func (t *storeTest) home() {
 		n.At, n.Tenant, n.Kind = at, kit.Tenant, app.NoticeLease
 		t.Must(t.Store.Notify(t.Ctx, n))
 	}
-	q := cluster.DashboardQuery{Tenant: kit.Tenant, Owner: "ada", Clusters: 7, EndsBy: at.Add(72 * time.Hour), Leases: 5, Notices: 5, AmongNotices: 3,
+	q := dashboard.Query{Tenant: kit.Tenant, Owner: "ada", Clusters: 7, EndsBy: at.Add(72 * time.Hour), Leases: 5, Notices: 5, AmongNotices: 3,
 		Reader: app.NoticeReader{User: "ada", Groups: []string{"data"}}}
 	h, err := t.Store.Home(t.Ctx, q)
 	t.Must(err)

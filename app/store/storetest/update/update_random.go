@@ -132,8 +132,7 @@ func (r *randomUpdates) rollBack() {
 	}
 	seen := map[string]bool{}
 	ids = slices.DeleteFunc(ids, func(id string) bool { again := seen[id]; seen[id] = true; return again })
-	c := kit.Back(before, after)
-	p := kit.Steps(app.OperationRollBack, ids...)
+	c, p := kit.Back(before, after), kit.Steps(app.OperationRollBack, ids...)
 	_, err = r.Store.SubmitOperation(r.Ctx, appcluster.NewOperation{Plan: p, Change: &c, Follows: o.ID, Operation: app.Operation{Tenant: kit.Tenant, Cluster: r.cluster,
 		Kind: p.Kind, RollsBack: o.ID, PlanHash: p.Hash(), Requester: "ada", CreatedAt: r.Clock.Now()}})
 	r.Must(err)

@@ -1,4 +1,4 @@
-package cluster
+package dashboard
 
 import (
 	"context"
@@ -6,30 +6,31 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/cluster"
 )
 
-// DashboardStore is what Dashboard needs of the database.
-type DashboardStore interface {
+// Store is what the service needs of the database.
+type Store interface {
 	// Home returns a Home without nil in it, also for someone who has nothing.
-	Home(ctx context.Context, q DashboardQuery) (DashboardData, error)
+	Home(ctx context.Context, q Query) (Data, error)
 	NoticesFor(ctx context.Context, tenant string, r *app.NoticeReader, before int64, limit int) ([]app.Notice, error)
 }
 
-// DashboardConfig is what Dashboard is created from.
-type DashboardConfig struct {
-	Store    DashboardStore
+// Config is what a service is created from.
+type Config struct {
+	Store    Store
 	Now      func() time.Time
 	Catalogs *catalog.Service
-	Masks    *Masks
+	Masks    *cluster.Masks
 }
 
-// Dashboard shows a person what is theirs, and what they were notified of.
-type Dashboard struct {
-	DashboardConfig
+// Service shows a person what is theirs, and what they were notified of.
+type Service struct {
+	Config
 }
 
-// NewDashboard returns Dashboard on top of their needs.
-func NewDashboard(c DashboardConfig) *Dashboard { return &Dashboard{DashboardConfig: c} }
+// New returns the service on top of its needs.
+func New(c Config) *Service { return &Service{Config: c} }
 
 // Bounds of what a home shows.
 const (
@@ -40,8 +41,8 @@ const (
 	amongNotices     = 1000               // of the tenant's newest notices those that are meant for someone are shown
 )
 
-// DashboardData is what someone has, in short, for the page that they begin with.
-type DashboardData struct {
+// Data is what someone has, in short, for the page that they begin with.
+type Data struct {
 	// Standing says how many live clusters there are of each status, and CostPerHour what all of them cost.
 	Standing    map[app.ClusterStatus]int `json:"standing"`
 	CostPerHour float64                   `json:"cost_per_hour"`
@@ -54,15 +55,15 @@ type DashboardData struct {
 }
 
 // Live is how many live clusters there are.
-func (h DashboardData) Live() (n int) {
+func (h Data) Live() (n int) {
 	for _, k := range h.Standing {
 		n += k
 	}
 	return n
 }
 
-// DashboardQuery asks a store for the clusters of an owner.
-type DashboardQuery struct {
+// Query asks a store for the clusters of an owner.
+type Query struct {
 	Tenant, Owner string
 	Clusters      int       // at most so many
 	EndsBy        time.Time // leases that end by then
@@ -73,11 +74,11 @@ type DashboardQuery struct {
 }
 
 // Home returns what the actor has in the tenant in which it acts.
-func (a *Dashboard) Home(ctx context.Context, actor app.Actor) (DashboardData, error) {
+func (a *Service) Home(ctx context.Context, actor app.Actor) (Data, error) {
 	if err := actor.Authorize("Home"); err != nil {
-		return DashboardData{}, err
+		return Data{}, err
 	}
-	h, err := a.Store.Home(ctx, DashboardQuery{
+	h, err := a.Store.Home(ctx, Query{
 		Tenant: actor.Tenant, Owner: actor.Name(), Clusters: mostHomeClusters, EndsBy: a.Now().Add(homeLeases), Leases: mostHomeLeases,
 		Notices: mostHomeNotices, AmongNotices: amongNotices, Reader: app.NoticeReader{User: actor.Name(), Groups: actor.Groups},
 	})
@@ -101,15 +102,15 @@ func (a *Dashboard) Home(ctx context.Context, actor app.Actor) (DashboardData, e
 			c.Message = m.Hide(c.Message)
 		}
 	}
-	if err := a.Masks.maskNotices(ctx, actor, h.Notices); err != nil {
+	if err := a.Masks.MaskNotices(ctx, actor, h.Notices); err != nil {
 		return h, err
 	}
-	return h, a.Masks.maskSummaries(ctx, actor, h.Clusters)
+	return h, a.Masks.MaskSummaries(ctx, actor, h.Clusters)
 }
 
 // Notices returns the actor's notices before a number, newest first: admins all of the tenant, others what names them or
 // one of their groups.
-func (a *Dashboard) Notices(ctx context.Context, actor app.Actor, before int64, limit int) ([]app.Notice, error) {
+func (a *Service) Notices(ctx context.Context, actor app.Actor, before int64, limit int) ([]app.Notice, error) {
 	r, err := actor.Reach("Notices")
 	if err != nil {
 		return nil, err
@@ -122,5 +123,5 @@ func (a *Dashboard) Notices(ctx context.Context, actor app.Actor, before int64, 
 	if err != nil {
 		return nil, err
 	}
-	return list, a.Masks.maskNotices(ctx, actor, list)
+	return list, a.Masks.MaskNotices(ctx, actor, list)
 }
