@@ -63,7 +63,11 @@ func (p ChangePanel) serviceLink(kind app.OperationKind, service string) string 
 
 // unhealthySentence names the nodes that a repair would replace.
 func (p ChangePanel) unhealthySentence() string {
-	return fmt.Sprintf("%s lost or unhealthy: %s.", humanize.CountOf(len(p.Unhealthy), "node is", "nodes are"), cluster.NodesInWords(p.Unhealthy))
+	what := "lost or unhealthy"
+	if slices.ContainsFunc(p.View.Nodes, app.Node.Interrupted) {
+		what = "lost, unhealthy or about to be interrupted"
+	}
+	return fmt.Sprintf("%s %s: %s.", humanize.CountOf(len(p.Unhealthy), "node is", "nodes are"), what, cluster.NodesInWords(p.Unhealthy))
 }
 
 // newChangePanel returns the changes possible for a cluster. Addable are services that the template allows.

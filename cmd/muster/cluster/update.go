@@ -126,7 +126,7 @@ var updates = []struct {
 		example: "muster cluster compare shop --wait", args: between(1, 0, "ID|NAME"),
 		flags: flagsOf(theNodes("to act on (default: all)")), read: servicesRead(app.OperationCompare), harmless: true},
 	{use: "repair ID|NAME [NODE…]", short: "Replace lost or unhealthy nodes of a cluster",
-		more:    "Without NODE, all lost and unhealthy nodes are replaced. A replaced node keeps its name, host key and services.",
+		more:    "Without NODE, all nodes are replaced that are lost, unhealthy or about to be interrupted. A replaced node keeps its name, host key and services.",
 		example: "muster cluster repair shop --preview\nmuster cluster repair shop n3 --yes --wait",
 		args:    between(1, 0, "ID|NAME"), final: true,
 		read: func(_ *cli.Context, _ cluster.View, args []string, _ *updateFlags) (cluster.Update, error) {
