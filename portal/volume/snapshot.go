@@ -56,7 +56,7 @@ type snapshotsInput struct {
 type snapshotInput struct {
 	VolumeID
 	Body struct {
-		Keep int `json:"keep,omitempty" minimum:"0" maximum:"100" doc:"How many snapshots of the volume to keep, the newest ones; default: 7"`
+		Keep int `json:"keep,omitempty" minimum:"1" maximum:"100" doc:"How many snapshots of the volume to keep, the newest ones; default: 7"`
 	}
 }
 

@@ -17,6 +17,9 @@ func snapshotCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster volume snapshot vol-abc\n  muster volume snapshot vol-abc --keep 14",
 		Long:    "Create a snapshot of a volume as it is now. Older snapshots of the volume are deleted once there are more than --keep.",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if keep < 1 || keep > volume.MostKeepSnapshots {
+				return cli.Usagef("--keep must be from 1 to %d, not %d", volume.MostKeepSnapshots, keep)
+			}
 			cl, err := c.Connect()
 			if err != nil {
 				return err
