@@ -6,7 +6,7 @@ CREATE TABLE provider_values (
     tenant      TEXT NOT NULL,
     provider    TEXT NOT NULL,
     encrypted   BLOB NOT NULL,
-    own_account INTEGER NOT NULL DEFAULT 0,
+    own_account BIGINT NOT NULL DEFAULT 0,
     changed_at  BIGINT NOT NULL,
     changed_by  TEXT NOT NULL
 );

@@ -172,9 +172,9 @@ func TestKindsOfARequest(t *testing.T) {
 		r.Nodes = append(r.Nodes, Node{Name: "n", Hardware: "small", Image: "host", Services: []string{"web"}})
 	}
 	keys := r.DurationKeys()
-	// Seven machine actions, names, a hook, two actions of the service and its check, each in three widths; the hook and the service's have
+	// Ten machine actions, of which three are about volumes and images, names, a hook, two actions of the service and its check, each in three widths; the hook and the service's have
 	// their own.
-	if len(keys) != 3*12 {
+	if len(keys) != 3*15 {
 		t.Errorf("%d kinds", len(keys))
 	}
 	seen := map[DurationKey]bool{}

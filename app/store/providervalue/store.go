@@ -19,7 +19,7 @@ type Store struct{ *db.DB }
 func New(d *db.DB) *Store { return &Store{d} }
 
 // place names the values of a cluster to the encryption: none can stand for another's.
-func place(cluster string) string { return "provider_values/" + cluster }
+func valuesAAD(cluster string) string { return "provider_values/" + cluster }
 
 const columns = `cluster, tenant, provider, encrypted, own_account, changed_at, changed_by`
 
@@ -31,7 +31,7 @@ func scan(row db.Scanner, keys *db.Keyring) (*providervalue.Kept, error) {
 		return nil, err
 	}
 	k.ChangedAt = db.FromMicros(at)
-	text, err := keys.Unseal(sealed, place(k.Cluster))
+	text, err := keys.Unseal(sealed, valuesAAD(k.Cluster))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Store) SetProviderValues(ctx context.Context, who app.Actor, k provider
 func Put(t *db.Tx, k providervalue.Kept) error {
 	return t.Exec(`INSERT INTO provider_values (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (cluster) DO UPDATE SET encrypted = excluded.encrypted, changed_at = excluded.changed_at, changed_by = excluded.changed_by`,
-		k.Cluster, k.Tenant, k.Provider, t.Keys.Seal([]byte(db.JSON(k.Values)), place(k.Cluster)), db.Flag(k.Account), db.Micros(k.ChangedAt), k.ChangedBy)
+		k.Cluster, k.Tenant, k.Provider, t.Keys.Seal([]byte(db.JSON(k.Values)), valuesAAD(k.Cluster)), db.Flag(k.Account), db.Micros(k.ChangedAt), k.ChangedBy)
 }
 
 // Copy sets for a cluster the values of another one, whose machine it takes over.
