@@ -41,7 +41,7 @@ func (s *Store) NodeVolumes(ctx context.Context, tenant, cluster, node string, o
 		list = append(list, f)
 		return err
 	}, `SELECT `+columns+`, v.create_attempts, coalesce((SELECT x.snapshot FROM volume_snapshots x WHERE x.id = v.snapshot AND v.snapshot <> ''), ''),
-		CASE WHEN v.on_delete = 'delete' AND NOT `+again+` THEN 1 ELSE 0 END,
+		CASE WHEN (v.on_delete = 'delete' OR v.mounted_at = 0) AND NOT `+again+` THEN 1 ELSE 0 END, -- one that was never mounted holds nothing
 			CASE WHEN EXISTS (SELECT 1 FROM steps s WHERE s.operation = ? AND s.node = v.node AND s.action = 'delete') THEN 0 ELSE 1 END
 		FROM volumes v WHERE v.cluster = ? AND v.cluster <> '' AND v.node = ? AND v.tenant = ? AND v.deleted_at = 0 ORDER BY v.service, v.name`,
 		operation, operation, cluster, node, tenant)
