@@ -18,6 +18,7 @@ import (
 	"muster/app/layout"
 	"muster/app/operation"
 	"muster/app/policy"
+	"muster/app/providervalue"
 	"muster/app/quarantine"
 	"muster/app/template"
 	"muster/app/usage"
@@ -277,3 +278,5 @@ func (f *fake) ClusterSharing(_ context.Context, _ app.Actor, id string) (cluste
 func (f *fake) Volumes(context.Context, app.Actor, volume.Filter) ([]volume.Volume, error) {
 	return f.volumes, nil
 }
+
+func (f *fake) FieldsIn(*template.Catalog, string) []providervalue.Field { return nil }
