@@ -80,11 +80,11 @@ func TestNodeAssertions(t *testing.T) {
 		"less memory":        {func(_ *assertions, f nodeInfo) { f.said["memory"] = []string{"3000000"} }, "memory", health.NodeAdvised, "2.9 GiB"},
 		"half the disk":      {func(_ *assertions, f nodeInfo) { f.said["disk"] = []string{"9000000"} }, "disk", health.NodeRequired, "8.6 GiB"},
 		"a GPU":              {func(c *assertions, f nodeInfo) { c.flavor.GPUs = 1; f.said["gpus"] = []string{"1"} }, "", "", ""},
-		"no GPU":             {func(c *assertions, f nodeInfo) { c.flavor.GPUs = 1; f.said["gpus"] = []string{"0"} }, "gpus", health.NodeRequired,
+		"no GPU": {func(c *assertions, f nodeInfo) { c.flavor.GPUs = 1; f.said["gpus"] = []string{"0"} }, "gpus", health.NodeRequired,
 			"0 GPUs, expected 1 GPU"},
-		"too few GPUs":       {func(c *assertions, f nodeInfo) { c.flavor.GPUs = 4; f.said["gpus"] = []string{"3"} }, "gpus", health.NodeAdvised,
+		"too few GPUs": {func(c *assertions, f nodeInfo) { c.flavor.GPUs = 4; f.said["gpus"] = []string{"3"} }, "gpus", health.NodeAdvised,
 			"3 GPUs, expected 4 GPUs"},
-		"host's GPUs":        {func(c *assertions, f nodeInfo) { c.flavor.GPUs = 1; c.node.OwnRoot = false }, "", "", ""},
+		"host's GPUs": {func(c *assertions, f nodeInfo) { c.flavor.GPUs = 1; c.node.OwnRoot = false }, "", "", ""},
 		"nothing reported": {func(_ *assertions, f nodeInfo) {
 			delete(f.said, "memory")
 			delete(f.said, "firewall")
