@@ -115,6 +115,7 @@ func (w *Worker) checkAll(ctx context.Context, r *execution.CheckBatch, looks ch
 			mu.Lock()
 			for _, left := range r.Nodes[i:] {
 				report.Left = append(report.Left, left.Node.Name)
+				report.Numbers = append(report.Numbers, withSilent(left, r.Numbers, nil)...)
 			}
 			mu.Unlock()
 			all.Wait()
@@ -131,7 +132,7 @@ func (w *Worker) checkAll(ctx context.Context, r *execution.CheckBatch, looks ch
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			report.Numbers = append(report.Numbers, said...)
+			report.Numbers = append(report.Numbers, withSilent(n, r.Numbers, said)...)
 			if looked && len(use.Reasons) > 0 {
 				report.InUse = append(report.InUse, use)
 			}
@@ -147,6 +148,16 @@ func (w *Worker) checkAll(ctx context.Context, r *execution.CheckBatch, looks ch
 	slices.SortFunc(report.Findings, func(a, b health.NodeFinding) int { return app.NodeNumber(a.Node) - app.NodeNumber(b.Node) })
 	slices.SortFunc(report.InUse, func(a, b idle.NodeFinding) int { return app.NodeNumber(a.Node) - app.NodeNumber(b.Node) })
 	return report
+}
+
+// withSilent adds to what a node has said of metrics that it has said nothing of the others: what isn't known never shrinks a cluster.
+func withSilent(n execution.CheckBatchNode, asked []scaling.Number, said []scaling.NodeNumber) []scaling.NodeNumber {
+	for _, q := range numbersOf(asked, n.Node.Services) {
+		if !slices.ContainsFunc(said, func(s scaling.NodeNumber) bool { return s.Name == q.Name }) {
+			said = append(said, scaling.NodeNumber{Node: n.Node.Name, Name: q.Name, Wrong: "didn't answer"})
+		}
+	}
+	return said
 }
 
 // checkNodeHealth gets in and carries out the node's checks in one command. looked is false where the check batch's time was over.

@@ -33,6 +33,7 @@ func (w *actions) act(ctx context.Context, as *execution.Assignment, out family.
 	case app.ActionNames:
 		return w.names(ctx, as, out, r)
 	case app.ActionDelete:
+		unmountKept(ctx, w, as, out, r)
 		if err := w.delete(ctx, as, out, r); err != nil {
 			return err
 		}

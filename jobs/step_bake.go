@@ -51,9 +51,14 @@ func (w *actions) bake(ctx context.Context, as *execution.Assignment, out family
 		if err := loop.Pause(ctx, min(loop.BackOff(firstLook, try), longPause)); err != nil {
 			return err
 		}
-		if made, err = bakedBefore(ctx, b, spec); err != nil || made == nil {
-			return fmt.Errorf("%s: the image is no longer listed: %w", as.Provider.Name, app.AsError(err))
+		next, err := bakedBefore(ctx, b, spec)
+		if err != nil {
+			return fmt.Errorf("%s: list images: %w", as.Provider.Name, err)
 		}
+		if next == nil {
+			return app.Errorf(app.ETransient, "%s doesn't list image %s any more.", as.Provider.Name, made.ID)
+		}
+		made = next
 	}
 	out(family.StreamSystem, fmt.Sprintf("Image %s is ready.", made.ID))
 	r.Image = &execution.ImageReport{Image: made.ID}

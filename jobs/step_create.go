@@ -106,8 +106,13 @@ func createFrom(ctx context.Context, p family.Provider, spec family.MachineSpec,
 	case app.ENotFound, app.EInvalid:
 		out(family.StreamSystem, fmt.Sprintf("Baked image %s can't be used, so the machine starts from image %s: %s", as.Baked.Image, base,
 			app.AsError(err).ForPeople()))
-		spec.Image.Image, r.Image.Gone = base, true
-		return p.Create(ctx, spec)
+		spec.Image.Image = base
+		if m, err = p.Create(ctx, spec); err == nil {
+			r.Image.Gone = true
+		} else {
+			r.Image = nil // it is something else that the provider refuses
+		}
+		return m, err
 	case "":
 		out(family.StreamSystem, "The machine starts from baked image "+as.Baked.Image+".")
 	}

@@ -220,6 +220,15 @@ func detach(ctx context.Context, w *actions, as *execution.Assignment, out famil
 	}
 	if m, err := v.cloud.Describe(ctx, as.Node.MachineID); app.CodeOf(err) == app.ENotFound || err == nil && m.State != family.MachineRunning {
 		v.say("Machine %s isn't running, so there is nothing to unmount.", as.Node.MachineID)
+		for _, x := range as.Volumes {
+			if !x.NodeStays || x.External == "" {
+				continue // its delete step sees to it
+			}
+			if err := v.detached(ctx, x.ID, x.External); err != nil {
+				return fmt.Errorf("%s: detach volume %s: %w", as.Provider.Name, x.ID, err)
+			}
+			v.see(volume.Seen{ID: x.ID, External: x.External})
+		}
 		return nil
 	}
 	for _, x := range as.Volumes {
@@ -240,6 +249,23 @@ func detach(ctx context.Context, w *actions, as *execution.Assignment, out famil
 		v.say("Volume %s is unmounted and detached.", x.Name)
 	}
 	return nil
+}
+
+// unmountKept unmounts, as far as that can be done, the volumes of a machine that is about to be deleted and which outlive it, so that all that was written is
+// on them.
+func unmountKept(ctx context.Context, w *actions, as *execution.Assignment, out family.Output, r *execution.Report) {
+	if as.Node.MachineID == "" || len(as.SSHKey) == 0 {
+		return
+	}
+	v := &volumeWork{actions: w, as: as, out: out, report: r}
+	for _, x := range as.Volumes {
+		if x.Discard || x.Machine != as.Node.MachineID {
+			continue
+		}
+		if err := v.unmount(ctx, x); err != nil {
+			v.say("Volume %s couldn't be unmounted before its machine is deleted: %s", x.Name, app.AsError(err).ForPeople())
+		}
+	}
 }
 
 // release follows the end of a node's machine: its volumes are detached, for sure, and those that go with the node are deleted, which a list proves.

@@ -71,7 +71,7 @@ var mountFailures = map[int]struct {
 	11: {app.EConflict, "something else is mounted in its place", "Unmount it on the node, or change the volume's mount."},
 	12: {app.EConflict, "it holds something other than an ext4 or xfs file system, so it isn't formatted",
 		"Check on the node with blkid -p, which needs util-linux. Only a volume without any signature is formatted."},
-	13: {app.EConflict, "it was mounted before, but now has no file system, so it isn't formatted again",
+	13: {app.EConflict, "it was mounted before, or created from a snapshot, but has no file system now, so it isn't formatted",
 		"Check the volume at the provider, and restore its data there."},
 	14: {app.EScript, "its file system couldn't be created", "Check that the image has mkfs for the file system, such as e2fsprogs or xfsprogs."},
 	15: {app.EScript, "it couldn't be mounted", "Check the node's kernel log, and the file system with fsck."},
@@ -89,7 +89,7 @@ func quoted(pairs ...string) string {
 // mount has a block device mounted on the node.
 func (w *volumeWork) mount(ctx context.Context, want volume.ForStep, device string) error {
 	before := "no"
-	if !want.MountedAt.IsZero() {
+	if !want.MountedAt.IsZero() || want.Snapshot != "" { // one made from a snapshot is never formatted
 		before = "yes"
 	}
 	line := quoted("device", device, "mount", want.Mount, "filesystem", want.Filesystem, "before", before, "id", want.ID) + mountScript

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"muster/app"
 	"muster/app/family"
@@ -53,11 +54,20 @@ func (g *guarded) ListVolumes(ctx context.Context, tags map[string]string) ([]fa
 
 // ourVolume looks before something is done to a volume: one without our tag is ENotFound.
 func (g *guarded) ourVolume(ctx context.Context, id string) error {
-	ours, err := g.ListVolumes(ctx, nil)
-	if err == nil && !slices.ContainsFunc(ours, func(v family.Volume) bool { return v.ID == id }) {
-		err = app.Errorf(app.ENotFound, "%s: volume %q doesn't belong to this installation", g.name, id)
+	for late := family.ListsLate(g.inner); ; late = 0 { // one that was just created may not be listed yet
+		ours, err := g.ListVolumes(ctx, nil)
+		if err != nil || slices.ContainsFunc(ours, func(v family.Volume) bool { return v.ID == id }) {
+			return err
+		}
+		if late == 0 {
+			return app.Errorf(app.ENotFound, "%s: volume %q doesn't belong to this installation", g.name, id)
+		}
+		select {
+		case <-time.After(late):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	return err
 }
 
 // AttachVolume attaches a volume of ours to a machine of ours.

@@ -198,7 +198,7 @@ func New(c Config) *Services {
 		Catalogs: s.Catalog, Secrets: s.Secret, Users: s.Identity.Users, Hooks: s.Webhook, Policies: s.Policy.Policies, Pools: s.Pool.Pools,
 		BuildHooks: s.Build.Hooks})
 	s.Upkeep = upkeep.New(upkeep.Config{
-		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle, Scaling: s.Scaling,
+		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle,
 		Schedules: s.Operation.Schedules, PausedDeletes: s.Operation.PausedDeletes,
 		Requests: s.Operation.Requests, Backfills: s.Operation.Backfills, Usages: s.Usage, Pools: s.Pool.Reconciler,
 		Images: s.Image.Reconciler})

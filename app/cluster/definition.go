@@ -89,6 +89,8 @@ type NewOperation struct {
 	Backfill bool
 	// Keep are failed machines that leave the cluster, to be kept for inspection, as it is accepted.
 	Keep []KeptMachine
+	// Volumes says whether the cluster's volumes are kept or deleted with their nodes, from now on; "" leaves it.
+	Volumes template.VolumeChoice
 	// LeaseOver accepts it only where the cluster's lease has ended by then, and tells people: someone may just have
 	// moved the end.
 	LeaseOver bool

@@ -255,7 +255,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *ClaimedStep) (*
 	if err := a.assignFromPool(ctx, as); err != nil {
 		return nil, err
 	}
-	if as.Action != app.ActionCreate && as.Action != app.ActionDelete {
+	if as.Action != app.ActionCreate && (as.Action != app.ActionDelete || len(as.Volumes) > 0) { // volumes that stay are unmounted
 		as.SSHKey = oc.secrets.PrivateKey
 		if as.Guarded, err = a.guards(ctx, c.Tenant, c.Cluster, oc); err != nil {
 			return nil, err

@@ -106,7 +106,7 @@ func (a *Reconciler) applyRule(ctx context.Context, r DueRule, now time.Time) er
 		return err
 	}
 	spec := c.Providers[r.Provider]
-	if spec == nil || !a.Finder.Bakes(spec.Type) {
+	if spec == nil || spec.NeedsOwn() || !a.Finder.Bakes(spec.Type) {
 		return nil
 	}
 	d, err := a.Store.Definition(ctx, r.Tenant, r.Cluster)

@@ -285,7 +285,13 @@ func (a *Requests) FromPayload(ctx context.Context, owner app.Actor, k cluster.R
 	if err := a.checkStanding(ctx, owner.Tenant, k); err != nil {
 		return cluster.NewCluster{}, err
 	}
-	ask := appplan.Request{Kind: app.OperationCreate, Nodes: appplan.Nodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config,
+	nodes := appplan.Nodes(k.Layout)
+	for i, n := range nodes {
+		if image := k.Definition.Baked.Of(n.Name); image != nil {
+			nodes[i].Baked = image.Services
+		}
+	}
+	ask := appplan.Request{Kind: app.OperationCreate, Nodes: nodes, Services: k.Definition.Services, Config: k.Definition.Config,
 		Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
 	plan, err := a.Plans.Plan(ctx, owner.Tenant, k.Layout.Provider, ask)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/health"
+	"muster/app/humanize"
 	"muster/app/plan"
 	"muster/app/quarantine"
 )
@@ -70,8 +71,14 @@ func (a *Builder) keepReplaced(ctx context.Context, d *updateBuilder) (err error
 		return nil
 	}
 	failed := map[string]string{}
+	var withVolumes []string // their machines must let go of the volumes, which the new ones get
 	for _, n := range d.nodes {
-		if n.Change == plan.NodeReplaced && !d.interrupted(n.Name) {
+		if n.Change != plan.NodeReplaced || d.interrupted(n.Name) {
+			continue
+		}
+		if slices.ContainsFunc(n.Services, func(s string) bool { e := d.planned.Services[s]; return e != nil && len(e.Volumes) > 0 }) {
+			withVolumes = append(withVolumes, n.Name)
+		} else {
 			failed[n.Name] = "replaced by a repair"
 		}
 	}
@@ -87,6 +94,9 @@ func (a *Builder) keepReplaced(ctx context.Context, d *updateBuilder) (err error
 		d.note("%s", words)
 	}
 	d.notes = append(d.notes, d.kept.Notes...)
+	if on := d.ask.KeepFailed.Over(d.was.KeepFailed); len(withVolumes) > 0 && on.For() > 0 {
+		d.note("Not kept for inspection, since they have volumes: %s.", humanize.Some(withVolumes, 10))
+	}
 	return nil
 }
 

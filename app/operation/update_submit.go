@@ -78,10 +78,17 @@ func (a *Updates) update(ctx context.Context, actor app.Actor, c app.Cluster, m 
 	if m.PlanHash != "" && m.PlanHash != d.preview.PlanHash {
 		return appcluster.UpdateAnswer{}, errPlanChanged
 	}
-	if err := a.Submitter.chooseVolumes(ctx, actor, d, a.Builder); err != nil {
-		return appcluster.UpdateAnswer{}, err
+	if m.Volumes != "" { // an operation takes the choice with it: one that is refused, or waits, changes nothing
+		if err := actor.MayChange("ChooseVolumes", c); err != nil {
+			return appcluster.UpdateAnswer{}, err
+		}
 	}
 	if d.preview.NoChanges {
+		if m.Volumes != "" {
+			if err := a.Builder.Store.ChooseVolumes(ctx, actor, c.ID, m.Volumes, a.Submitter.Now()); err != nil {
+				return appcluster.UpdateAnswer{}, err
+			}
+		}
 		return a.Submitter.updateAnswer(ctx, actor, c, 0)
 	}
 	return a.Submitter.take(ctx, actor, d)
@@ -147,7 +154,7 @@ func (a *Submitter) updateOperation(ctx context.Context, d *updateBuilder, who s
 	n := appcluster.NewOperation{
 		Operation: app.Operation{Tenant: d.Tenant, Cluster: d.ID, Kind: p.Kind, PlanHash: p.PlanHash, OnFailure: choice, Requester: who,
 			MinAvailable: partial.MinAvailable.Of(p.After.Nodes), NoBackfill: partial.NoBackfill, CreatedAt: a.Now(), Expected: p.Duration},
-		Plan: p.Plan, Follows: d.latest.ID, Backfill: d.ask.Backfill, Keep: kept,
+		Plan: p.Plan, Follows: d.latest.ID, Backfill: d.ask.Backfill, Keep: kept, Volumes: d.ask.Volumes,
 	}
 	if !d.redefined() && !slices.ContainsFunc(d.nodes, appcluster.UpdatedNode.Moves) {
 		return n, nil

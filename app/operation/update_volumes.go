@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"muster/app"
 	"muster/app/cluster"
 	"muster/app/humanize"
 	"muster/app/plan"
@@ -96,15 +95,4 @@ func volumeFate(choice template.VolumeChoice, names []string) string {
 			humanize.Duration(volume.KeepFor), cost, what)
 	}
 	return fmt.Sprintf("%s of removed nodes and services %s deleted with all data: %s.", humanize.Count(len(names), "volume"), verb, what)
-}
-
-// chooseVolumes writes down what someone wants to happen to a cluster's volumes.
-func (a *Submitter) chooseVolumes(ctx context.Context, actor app.Actor, d *updateBuilder, builder *Builder) error {
-	if d.ask.Volumes == "" {
-		return nil
-	}
-	if err := actor.MayChange("ChooseVolumes", d.Cluster); err != nil {
-		return err
-	}
-	return builder.Store.ChooseVolumes(ctx, actor, d.ID, d.ask.Volumes, a.Now())
 }

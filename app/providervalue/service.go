@@ -451,11 +451,12 @@ func (a *Service) checkChange(ctx context.Context, c app.Cluster, k Kept, next, 
 	if !own || a.List == nil {
 		return nil
 	}
-	return a.sameAccount(ctx, c, after)
+	return a.sameAccount(ctx, c, a.overlay(*spec, c.Tenant, c.ID, k.Values), after)
 }
 
-// sameAccount asks the account that new credentials open for the cluster's machines: all must be there.
-func (a *Service) sameAccount(ctx context.Context, c app.Cluster, after template.ProviderSpec) error {
+// sameAccount asks the account that new credentials open for the cluster's machines: all must be there. Where none are known, there must be nothing in the
+// account of the current ones either: a machine of which the answer was lost would be forgotten there.
+func (a *Service) sameAccount(ctx context.Context, c app.Cluster, before, after template.ProviderSpec) error {
 	installation, err := a.Store.Installation(ctx)
 	if err != nil {
 		return err
@@ -464,29 +465,58 @@ func (a *Service) sameAccount(ctx context.Context, c app.Cluster, after template
 	if err != nil {
 		return err
 	}
-	if a.Resolve != nil {
-		if after, err = a.Resolve(ctx, c.Tenant, after); err != nil {
-			return err
-		}
-	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	machines, err := a.List(ctx, after, map[string]string{family.TagInstallation: installation})
+	machines, err := a.list(ctx, c, after, installation)
 	if err != nil {
 		e := app.AsError(err)
 		return &app.Error{Code: app.EConflict, Reason: "account_unreachable", Field: "provider_values",
 			Message: "The account couldn't be opened with the new values: " + e.ForPeople(),
 			Hint:    first(e.Hint, "Check the values and try again. The current ones stay.")}
 	}
+	known := false
 	for _, n := range nodes {
 		if n.MachineID == "" || n.Status == app.NodeDeleted || n.Lost() {
 			continue
 		}
+		known = true
 		if !slices.ContainsFunc(machines, func(m family.Machine) bool { return m.ID == n.MachineID }) {
 			return &app.Error{Code: app.EConflict, Reason: "other_account", Field: "provider_values",
 				Message: fmt.Sprintf("The new values open an account without machine %s of node %s.", n.MachineID, n.Name),
 				Hint:    "Use credentials of the account in which the cluster was created."}
 		}
+	}
+	if known {
+		return nil
+	}
+	return a.nothingLeft(ctx, c, before, installation)
+}
+
+// list lists this installation's machines in an account.
+func (a *Service) list(ctx context.Context, c app.Cluster, spec template.ProviderSpec, installation string) (_ []family.Machine, err error) {
+	if a.Resolve != nil {
+		if spec, err = a.Resolve(ctx, c.Tenant, spec); err != nil {
+			return nil, err
+		}
+	}
+	return a.List(ctx, spec, map[string]string{family.TagInstallation: installation})
+}
+
+// nothingLeft refuses other credentials for a cluster without known machines while its current account may have some. Credentials that have never opened
+// an account can be replaced: a create with them has made nothing.
+func (a *Service) nothingLeft(ctx context.Context, c app.Cluster, before template.ProviderSpec, installation string) error {
+	refuse := func(message, hint string) error {
+		return &app.Error{Code: app.EConflict, Reason: "other_account", Field: "provider_values", Message: message, Hint: hint}
+	}
+	if c.Status == app.ClusterPending {
+		return refuse("An operation of the cluster is using the current values.", "Wait until it ends, or cancel it.")
+	}
+	machines, err := a.list(ctx, c, before, installation)
+	switch {
+	case err != nil && (c.Status == app.ClusterDeleted || app.CodeOf(err) != app.ECredentials):
+		return refuse("The current account can't be checked for machines of the cluster: "+app.AsError(err).ForPeople(), "Make the current values work again, then try again.")
+	case slices.ContainsFunc(machines, func(m family.Machine) bool { return m.Tags[family.TagCluster] == c.ID }):
+		return refuse("The current account still has machines of the cluster.", "Delete the cluster first, or use credentials of the same account.")
 	}
 	return nil
 }

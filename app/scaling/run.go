@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"muster/app"
@@ -14,9 +15,11 @@ import (
 )
 
 const (
-	seenAtOnce = 200             // clusters that one run sees to
-	claimFor   = 3 * time.Minute // a server that was killed is given up after
-	stepTime   = time.Minute     // longer than queries and a submission take, and much shorter than a claim
+	seenAtOnce = 200              // clusters that one run sees to
+	besides    = 32               // of them at the same time: one whose Prometheus is slow keeps no other waiting
+	queryTime  = 20 * time.Second // for all queries of a cluster; the rest of stepTime is for the resize
+	claimFor   = 3 * time.Minute  // a server that was killed is given up after
+	stepTime   = time.Minute      // longer than queries and a submission take, and much shorter than a claim
 	retryBusy  = 30 * time.Second
 	maxNote    = 500
 )
@@ -28,16 +31,28 @@ func (a *Service) RunScaling(ctx context.Context) (begun int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var errs []error
+	var (
+		errs []error
+		mu   sync.Mutex
+		all  sync.WaitGroup
+		room = make(chan struct{}, besides)
+	)
 	for _, d := range due {
-		did, err := a.see(ctx, d)
-		if did {
-			begun++
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("scaling of %s: %w", d.Cluster.ID, err))
-		}
+		room <- struct{}{}
+		all.Go(func() {
+			defer func() { <-room }()
+			did, err := a.see(ctx, d)
+			mu.Lock()
+			defer mu.Unlock()
+			if did {
+				begun++
+			}
+			if err != nil {
+				errs = append(errs, fmt.Errorf("scaling of %s: %w", d.Cluster.ID, err))
+			}
+		})
 	}
+	all.Wait()
 	return begun, errors.Join(errs...)
 }
 
@@ -127,6 +142,8 @@ func (a *Service) measure(ctx context.Context, r *round) {
 		return
 	}
 	s.QueryAt = r.now.Add(r.policy.EveryOr1m())
+	ctx, cancel := context.WithTimeout(ctx, queryTime)
+	defer cancel()
 	p := Point{At: r.now, Nodes: r.Due.Cluster.Size, Values: map[string]Value{}}
 	for _, m := range r.policy.Metrics {
 		if m.URL == "" {

@@ -39,9 +39,6 @@ func (a *Service) Expire(ctx context.Context) (begun int, err error) {
 	if _, err := a.Idle.RunIdle(ctx); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := a.Scaling.RunScaling(ctx); err != nil {
-		errs = append(errs, err)
-	}
 	if _, err := a.Backfills.RunBackfills(ctx); err != nil {
 		errs = append(errs, err)
 	}

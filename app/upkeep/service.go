@@ -10,7 +10,6 @@ import (
 	"muster/app/image"
 	"muster/app/operation"
 	"muster/app/pool"
-	"muster/app/scaling"
 	"muster/app/usage"
 )
 
@@ -30,7 +29,6 @@ type Config struct {
 
 	Deletes       *cluster.Deletes
 	Idle          *idle.Service
-	Scaling       *scaling.Service
 	Schedules     *operation.Schedules
 	PausedDeletes *operation.PausedDeletes
 	Requests      *operation.Requests

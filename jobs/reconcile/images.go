@@ -19,7 +19,7 @@ type ImageStore interface {
 }
 
 // imagesAtOnce is how many images are deleted in one go.
-const imagesAtOnce = 100
+const imagesAtOnce = 1000
 
 // unknownImageAge is how old an image is that no one knows before it is deleted: it may be of a build that is yet to report it.
 const unknownImageAge = time.Hour
@@ -33,38 +33,41 @@ func (r *Reconciler) beginImages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	by := map[string][]image.Image{}
+	by := map[inAccount][]image.Image{}
 	for _, i := range doomed {
-		name := r.accountOf(app.Cluster{Tenant: i.Tenant, Provider: i.Provider})
+		name := inAccount{r.accountOf(app.Cluster{Tenant: i.Tenant, Provider: i.Provider}), i.Tenant}
 		by[name] = append(by[name], i)
 	}
 	for name, list := range by {
-		if !r.due("images " + name) {
+		if !r.due("images "+name.String()) {
 			continue
 		}
-		r.begin(ctx, "images "+name, func(ctx context.Context) {
-			r.later("images "+name, time.Now().Add(reconcileGap))
+		r.begin(ctx, "images "+name.String(), func(ctx context.Context) {
+			r.later("images "+name.String(), time.Now().Add(reconcileGap))
 			err := r.deleteImages(ctx, name, list)
 			if err == nil {
-				r.schedule("images " + name)
+				r.schedule("images "+name.String())
 			}
 			if ctx.Err() == nil {
-				r.say("Deleting baked images of account "+name, err)
+				r.say("Deleting baked images of account "+name.String(), err)
 			}
 		})
 	}
 	return nil
 }
 
-func (r *Reconciler) deleteImages(ctx context.Context, name string, list []image.Image) error {
+func (r *Reconciler) deleteImages(ctx context.Context, in inAccount, list []image.Image) error {
 	var cloud family.Provider
-	if r.accounts()[name] != nil { // else its account is gone, and no one can reach them
+	if r.accounts()[in.name] != nil { // else its account is gone, and no one can reach them
 		var err error
-		if cloud, _, err = r.open(ctx, name); err != nil {
+		if cloud, _, err = r.openFor(ctx, in.name, in.tenant); err != nil {
 			return err
 		}
 	}
 	b, bakes := family.PowerOf[family.Baker](cloud)
+	if cloud != nil && !bakes {
+		return app.Errorf(app.ETransient, "account %s can't delete images now", in)
+	}
 	var errs []error
 	for _, i := range list {
 		if bakes && i.Image != "" {
@@ -72,7 +75,7 @@ func (r *Reconciler) deleteImages(ctx context.Context, name string, list []image
 				errs = append(errs, fmt.Errorf("image %s: %w", i.Image, err))
 				continue
 			}
-			r.Log.Info("baked image deleted", "provider", name, "image", i.Image, "template", i.Template)
+			r.Log.Info("baked image deleted", "provider", in.name, "image", i.Image, "template", i.Template)
 		}
 		errs = append(errs, r.Images.ImageGone(ctx, i.ID))
 	}

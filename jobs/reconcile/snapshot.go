@@ -22,13 +22,13 @@ func (r *Reconciler) beginSnapshots(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	by := map[string][]volume.Snapshot{}
+	by := map[inAccount][]volume.Snapshot{}
 	for _, s := range due {
-		name := r.accountOf(app.Cluster{Tenant: s.Tenant, Provider: s.Provider})
+		name := inAccount{r.accountOf(app.Cluster{Tenant: s.Tenant, Provider: s.Provider}), s.Tenant}
 		by[name] = append(by[name], s)
 	}
 	for name, list := range by {
-		key := "snapshots " + name
+		key := "snapshots " + name.String()
 		if !r.due(key) {
 			continue
 		}
@@ -39,15 +39,16 @@ func (r *Reconciler) beginSnapshots(ctx context.Context) error {
 				r.schedule(key)
 			}
 			if ctx.Err() == nil {
-				r.say("Snapshots of account "+name, err)
+				r.say("Snapshots of account "+name.String(), err)
 			}
 		})
 	}
 	return nil
 }
 
-func (r *Reconciler) snapshots(ctx context.Context, account string, list []volume.Snapshot) error {
-	cloud, _, err := r.open(ctx, account)
+func (r *Reconciler) snapshots(ctx context.Context, in inAccount, list []volume.Snapshot) error {
+	cloud, _, err := r.openFor(ctx, in.name, in.tenant)
+	account := in.name
 	var power family.VolumeSnapshots
 	if err == nil {
 		var ok bool

@@ -26,13 +26,13 @@ func (r *Reconciler) beginVolumes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	by := map[string][]volume.Volume{}
+	by := map[inAccount][]volume.Volume{}
 	for _, v := range due {
-		name := r.accountOf(app.Cluster{Tenant: v.Tenant, Provider: v.Provider})
+		name := inAccount{r.accountOf(app.Cluster{Tenant: v.Tenant, Provider: v.Provider}), v.Tenant}
 		by[name] = append(by[name], v)
 	}
 	for name, volumes := range by {
-		key := "volumes " + name
+		key := "volumes " + name.String()
 		if !r.due(key) {
 			continue
 		}
@@ -43,15 +43,16 @@ func (r *Reconciler) beginVolumes(ctx context.Context) error {
 				r.schedule(key)
 			}
 			if ctx.Err() == nil {
-				r.say("Deleting volumes of account "+name, err)
+				r.say("Deleting volumes of account "+name.String(), err)
 			}
 		})
 	}
 	return nil
 }
 
-func (r *Reconciler) deleteVolumes(ctx context.Context, account string, volumes []volume.Volume) error {
-	cloud, _, err := r.open(ctx, account)
+func (r *Reconciler) deleteVolumes(ctx context.Context, in inAccount, volumes []volume.Volume) error {
+	cloud, _, err := r.openFor(ctx, in.name, in.tenant)
+	account := in.name
 	var disks family.Volumes
 	if err == nil {
 		var ok bool
@@ -120,7 +121,7 @@ func (r *Reconciler) deleteVolume(ctx context.Context, cloud family.Provider, di
 // sortVolumes finds the orphaned volumes: those of ours that no row owns. What someone forgot, or no one ever heard of, is for a person to decide.
 func (p *pass) sortVolumes(ctx context.Context, cloud family.Provider) (orphans []fleet.Orphan, err error) {
 	disks, ok := family.PowerOf[family.Volumes](cloud)
-	if !ok || p.Volumes == nil {
+	if !ok || p.Volumes == nil || p.own != "" { // accounts of single clusters have no volumes of ours
 		return nil, nil
 	}
 	list, err := disks.ListVolumes(ctx, map[string]string{family.TagInstallation: p.Installation})

@@ -232,6 +232,8 @@ func tenantLeft(t *db.Tx, name string) (l identity.TenantLeftovers, err error) {
 		{&l.Live, `SELECT 'the volume ' || v.id FROM volumes v LEFT JOIN clusters c ON c.id = v.cluster AND c.deleted_at = 0
 			WHERE v.tenant = ? AND v.deleted_at = 0 AND c.id IS NULL ORDER BY v.id`},
 		{&l.Live, `SELECT 'the snapshot ' || id FROM volume_snapshots WHERE tenant = ? AND deleted_at = 0 ORDER BY id`},
+		{&l.Live, `SELECT 'the baked image ' || CAST(id AS TEXT) FROM baked_images WHERE tenant = ?
+			AND (state IN ('building', 'ready') OR state = 'deleting' AND provider_image <> '') ORDER BY id`},
 		{&l.Unproven, `SELECT name || ' (' || id || ')' FROM clusters WHERE tenant = ? AND deleted_at > 0 AND deletion_verified_at = 0 ORDER BY number`},
 		{&l.Orphans, `SELECT provider || ' ' || machine FROM orphans WHERE tenant = ? AND gone_at = 0 ORDER BY provider, machine`},
 		// Of clusters that live, the line above has said it.

@@ -246,6 +246,9 @@ func handOver(t *db.Tx, u identity.User, to string) (names []string, err error) 
 	if err := t.Exec(`UPDATE volumes SET owner = ? WHERE tenant = ? AND owner = ? AND deleted_at = 0`, to, u.Tenant, u.Name); err != nil {
 		return nil, err
 	}
+	if err := t.Exec(`UPDATE volume_snapshots SET owner = ? WHERE tenant = ? AND owner = ? AND deleted_at = 0`, to, u.Tenant, u.Name); err != nil {
+		return nil, err
+	}
 	return names, t.Exec(`UPDATE reservations SET owner = ? WHERE tenant = ? AND owner = ? AND ended_at = 0`, to, u.Tenant, u.Name)
 }
 

@@ -28,6 +28,7 @@ func (s *Store) WaitingImages(ctx context.Context, limit int) (list []image.Imag
 	}, `SELECT `+columns+`, i.recipe FROM baked_images i WHERE i.state = 'waiting'
 		AND NOT EXISTS (SELECT 1 FROM baked_images b WHERE b.tenant = i.tenant AND b.provider = i.provider
 			AND (b.state = 'building' OR b.state = 'waiting' AND b.id < i.id))
+		AND NOT EXISTS (SELECT 1 FROM baked_images g WHERE g.tenant = i.tenant AND g.image_key = i.image_key AND g.state = 'deleting')
 		ORDER BY i.id LIMIT ?`, limit)
 	return list, err
 }
@@ -36,7 +37,9 @@ func (s *Store) WaitingImages(ctx context.Context, limit int) (list []image.Imag
 func (s *Store) BuildImage(ctx context.Context, id int64, n appcluster.NewCluster) (did bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		moved, err := t.Count(`UPDATE baked_images SET state = 'building', cluster = ? WHERE id = ? AND state = 'waiting'
-			AND NOT EXISTS (SELECT 1 FROM baked_images b WHERE b.tenant = ? AND b.provider = ? AND b.state = 'building')`, n.Cluster.ID, id, n.Cluster.Tenant,
+			AND NOT EXISTS (SELECT 1 FROM baked_images b WHERE b.tenant = ? AND b.provider = ? AND b.state = 'building')
+			AND NOT EXISTS (SELECT 1 FROM baked_images g WHERE g.tenant = baked_images.tenant AND g.image_key = baked_images.image_key
+				AND g.state = 'deleting')`, n.Cluster.ID, id, n.Cluster.Tenant,
 			n.Cluster.Provider)
 		if did = moved > 0; err != nil || !did {
 			return err
@@ -118,7 +121,8 @@ func (s *Store) DoomedImages(ctx context.Context, limit int) (list []image.Image
 		i, err := scan(row)
 		list = append(list, i)
 		return err
-	}, `SELECT `+columns+` FROM baked_images i WHERE i.state = 'deleting' ORDER BY i.id LIMIT ?`, limit)
+	}, `SELECT `+columns+` FROM baked_images i WHERE i.state = 'deleting' AND (SELECT count(*) FROM baked_images b WHERE b.state = 'deleting'
+		AND b.tenant = i.tenant AND b.provider = i.provider AND b.id < i.id) < 10 ORDER BY i.id LIMIT ?`, limit)
 	return list, err
 }
 

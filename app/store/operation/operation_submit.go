@@ -11,6 +11,7 @@ import (
 	"muster/app/store/db"
 	idledb "muster/app/store/idle"
 	"muster/app/store/lease"
+	"muster/app/store/volume"
 	ledgerdb "muster/app/store/ledger"
 	"muster/app/store/policy"
 )
@@ -58,6 +59,14 @@ func (s *Store) SubmitOperation(ctx context.Context, n cluster.NewOperation) (op
 		}
 		if op, err = Submit(t, n); err != nil {
 			return err
+		}
+		if o := n.Operation; n.Volumes != "" {
+			if err := volume.Choose(t, o.Tenant, o.Cluster, n.Volumes); err != nil {
+				return err
+			}
+			if err := t.Audit(o.CreatedAt, o.Tenant, o.Requester, "volume.choose", o.Cluster, string(n.Volumes)); err != nil {
+				return err
+			}
 		}
 		return endKept(t, n.Operation)
 	})

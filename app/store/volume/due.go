@@ -18,7 +18,7 @@ func (s *Store) DueVolumes(ctx context.Context, now time.Time, limit int) (list 
 			v, err := scan(row)
 			list = append(list, v)
 			return err
-		}, `SELECT `+columns+` FROM volumes v WHERE `+q.where+` LIMIT ?`, append(q.args, limit)...)
+		}, `SELECT `+columns+` FROM volumes v WHERE `+q.where+` ORDER BY CASE WHEN v.error = '' THEN 0 ELSE 1 END, v.id LIMIT ?`, append(q.args, limit)...)
 		if err != nil {
 			return nil, err
 		}

@@ -131,10 +131,15 @@ func (s *Store) ForgetVolume(ctx context.Context, who app.Actor, id string, now 
 
 func (s *Store) ChooseVolumes(ctx context.Context, who app.Actor, cluster string, c template.VolumeChoice, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		if err := t.Exec(`UPDATE volumes SET on_delete = ? WHERE cluster = ? AND cluster <> '' AND tenant = ? AND deleted_at = 0 AND on_delete <> ?`,
-			string(c), cluster, who.Tenant, string(c)); err != nil {
+		if err := Choose(t, who.Tenant, cluster, c); err != nil {
 			return err
 		}
 		return t.AddAudit(now, who, "volume.choose", cluster, nil, string(c))
 	})
+}
+
+// Choose says whether the volumes of a cluster are kept or deleted with their nodes, in the transaction of what needs it.
+func Choose(t *db.Tx, tenant, cluster string, c template.VolumeChoice) error {
+	return t.Exec(`UPDATE volumes SET on_delete = ? WHERE cluster = ? AND cluster <> '' AND tenant = ? AND deleted_at = 0 AND on_delete <> ?`,
+		string(c), cluster, tenant, string(c))
 }

@@ -133,7 +133,8 @@ func (s *Store) DueSnapshots(ctx context.Context, limit int) (list []volume.Snap
 		x, err := scanSnapshot(row)
 		list = append(list, x)
 		return err
-	}, `SELECT `+snapshotColumns+` FROM volume_snapshots s WHERE s.state IN ('creating', 'deleting') ORDER BY s.id LIMIT ?`, limit)
+	}, `SELECT `+snapshotColumns+` FROM volume_snapshots s WHERE s.state IN ('creating', 'deleting')
+		ORDER BY CASE WHEN s.error = '' THEN 0 ELSE 1 END, s.id LIMIT ?`, limit)
 	return list, err
 }
 

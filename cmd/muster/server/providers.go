@@ -42,14 +42,23 @@ type ProviderSet struct {
 
 // Bounds of the accounts of single clusters that are open: anyone who creates clusters can bring any number of credentials.
 const (
-	clusterAccountIdle = 15 * time.Minute // longer than a step or a pass holds one
-	mostTriedAccounts  = 200              // of requests, which have no cluster yet
+	clusterAccountIdle = 2 * time.Hour // longer than a step or a pass holds one
+	triedAccountIdle   = 15 * time.Minute
+	mostTriedAccounts  = 20 // of a tenant's requests, which have no cluster yet
 )
 
-// forgetIdle closes accounts of single clusters that no one has asked for recently, and reports whether there is room for one more.
-func (p *ProviderSet) forgetIdle(now time.Time) bool {
+// forgetIdle closes accounts of single clusters that no one has asked for recently, and reports whether there is room for one more that a tenant tries.
+func (p *ProviderSet) forgetIdle(tenant string, now time.Time) bool {
+	tried := 0
 	for key, at := range p.used {
-		if now.Sub(at) < clusterAccountIdle {
+		is, limit := strings.Contains(key, "@"+providervalue.NewCluster+" "), clusterAccountIdle
+		if is {
+			limit = triedAccountIdle
+		}
+		if now.Sub(at) < limit {
+			if is && strings.HasPrefix(key, tenant+"/") {
+				tried++
+			}
 			continue
 		}
 		if c, ok := p.opened[key].(family.ProviderCloser); ok {
@@ -58,7 +67,7 @@ func (p *ProviderSet) forgetIdle(now time.Time) bool {
 		delete(p.opened, key)
 		delete(p.used, key)
 	}
-	return len(p.used) < mostTriedAccounts
+	return tried < mostTriedAccounts
 }
 
 var _ jobs.Providers = (*ProviderSet)(nil)
@@ -69,15 +78,20 @@ func (p *ProviderSet) Provider(ctx context.Context, spec template.ProviderSpec) 
 	key := accountKey(spec)
 	if own := spec.Own; own != nil {
 		now := time.Now()
-		room := p.forgetIdle(now)
+		room := p.forgetIdle(spec.Tenant, now)
 		if p.opened[key] == nil && !room && own.Cluster == providervalue.NewCluster {
 			return nil, &app.Error{Code: app.ERateLimit, Message: "Too many accounts are being tried at the moment.",
 				Hint: "Try again in a few minutes.", RetryAfter: time.Minute}
 		}
-		if p.used == nil {
-			p.used = map[string]time.Time{}
-		}
-		p.used[key] = now
+		defer func() {
+			if p.opened[key] == nil {
+				return
+			}
+			if p.used == nil {
+				p.used = map[string]time.Time{}
+			}
+			p.used[key] = now
+		}()
 	}
 	if open := p.opened[key]; open != nil {
 		return open, nil
@@ -105,6 +119,9 @@ func accountKey(spec template.ProviderSpec) string {
 	key := spec.Account() + " " + hex.EncodeToString(sum[:])
 	if spec.Untrusted {
 		key += " untrusted"
+	}
+	if spec.Own != nil { // never the one that others use as well, which isn't closed while it is idle for this cluster
+		key += " own"
 	}
 	return key
 }

@@ -369,6 +369,9 @@ func (s *Server) lead(ctx context.Context) {
 	wg.Go(func() {
 		(&upkeep.AutoRepairer{Repair: s.Services.Execution.Health.RepairUnhealthy, Log: s.Log, Meter: s.metrics}).Run(ctx)
 	})
+	wg.Go(func() {
+		(&upkeep.Scaler{Scale: s.Services.Scaling.RunScaling, Every: queue.ExpireEvery, Log: s.Log}).Run(ctx)
+	})
 	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
 	wg.Go(func() { s.callbacks(rand.Text()).Run(ctx) })
 	if s.slack != nil {
