@@ -514,7 +514,8 @@ func (a *Service) nothingLeft(ctx context.Context, c app.Cluster, before templat
 	machines, err := a.list(ctx, c, before, installation)
 	switch {
 	case err != nil && (c.Status == app.ClusterDeleted || app.CodeOf(err) != app.ECredentials):
-		return refuse("The current account can't be checked for machines of the cluster: "+app.AsError(err).ForPeople(), "Make the current values work again, then try again.")
+		return refuse("The current account can't be checked for machines of the cluster: "+app.AsError(err).ForPeople(),
+			"Make the current values work again, then try again.")
 	case slices.ContainsFunc(machines, func(m family.Machine) bool { return m.Tags[family.TagCluster] == c.ID }):
 		return refuse("The current account still has machines of the cluster.", "Delete the cluster first, or use credentials of the same account.")
 	}

@@ -39,14 +39,14 @@ func (r *Reconciler) beginImages(ctx context.Context) error {
 		by[name] = append(by[name], i)
 	}
 	for name, list := range by {
-		if !r.due("images "+name.String()) {
+		if !r.due("images " + name.String()) {
 			continue
 		}
 		r.begin(ctx, "images "+name.String(), func(ctx context.Context) {
 			r.later("images "+name.String(), time.Now().Add(reconcileGap))
 			err := r.deleteImages(ctx, name, list)
 			if err == nil {
-				r.schedule("images "+name.String())
+				r.schedule("images " + name.String())
 			}
 			if ctx.Err() == nil {
 				r.say("Deleting baked images of account "+name.String(), err)

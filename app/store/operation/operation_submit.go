@@ -11,9 +11,9 @@ import (
 	"muster/app/store/db"
 	idledb "muster/app/store/idle"
 	"muster/app/store/lease"
-	"muster/app/store/volume"
 	ledgerdb "muster/app/store/ledger"
 	"muster/app/store/policy"
+	"muster/app/store/volume"
 )
 
 // SubmitOperation accepts an operation on a cluster that exists; EConflict where the cluster is gone. A cluster is
@@ -60,17 +60,22 @@ func (s *Store) SubmitOperation(ctx context.Context, n cluster.NewOperation) (op
 		if op, err = Submit(t, n); err != nil {
 			return err
 		}
-		if o := n.Operation; n.Volumes != "" {
-			if err := volume.Choose(t, o.Tenant, o.Cluster, n.Volumes); err != nil {
-				return err
-			}
-			if err := t.Audit(o.CreatedAt, o.Tenant, o.Requester, "volume.choose", o.Cluster, string(n.Volumes)); err != nil {
-				return err
-			}
-		}
-		return endKept(t, n.Operation)
+		return chooseAndEnd(t, n)
 	})
 	return op, err
+}
+
+// chooseAndEnd writes down what an operation says of the cluster's volumes, and ends what was kept until it.
+func chooseAndEnd(t *db.Tx, n cluster.NewOperation) error {
+	if o := n.Operation; n.Volumes != "" {
+		if err := volume.Choose(t, o.Tenant, o.Cluster, n.Volumes); err != nil {
+			return err
+		}
+		if err := t.Audit(o.CreatedAt, o.Tenant, o.Requester, "volume.choose", o.Cluster, string(n.Volumes)); err != nil {
+			return err
+		}
+	}
+	return endKept(t, n.Operation)
 }
 
 // callOffCreate calls a create off that waits for a hook when the cluster is to be deleted: nothing was made, so there is nothing to

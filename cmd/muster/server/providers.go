@@ -11,6 +11,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -70,6 +71,17 @@ func (p *ProviderSet) forgetIdle(tenant string, now time.Time) bool {
 	return tried < mostTriedAccounts
 }
 
+// touch notes when an account of a single cluster was asked for, if it could be opened.
+func (p *ProviderSet) touch(key string, now time.Time) {
+	if p.opened[key] == nil {
+		return
+	}
+	if p.used == nil {
+		p.used = map[string]time.Time{}
+	}
+	p.used[key] = now
+}
+
 var _ jobs.Providers = (*ProviderSet)(nil)
 
 func (p *ProviderSet) Provider(ctx context.Context, spec template.ProviderSpec) (family.Provider, error) {
@@ -83,15 +95,7 @@ func (p *ProviderSet) Provider(ctx context.Context, spec template.ProviderSpec) 
 			return nil, &app.Error{Code: app.ERateLimit, Message: "Too many accounts are being tried at the moment.",
 				Hint: "Try again in a few minutes.", RetryAfter: time.Minute}
 		}
-		defer func() {
-			if p.opened[key] == nil {
-				return
-			}
-			if p.used == nil {
-				p.used = map[string]time.Time{}
-			}
-			p.used[key] = now
-		}()
+		defer p.touch(key, now)
 	}
 	if open := p.opened[key]; open != nil {
 		return open, nil
