@@ -67,7 +67,7 @@ func (s *Store) MarkInterrupted(ctx context.Context, tenant, id string, all []fl
 		}
 		switch {
 		case auto:
-			n.Text = "Automatic repair drains and replaces it."
+			n.Text = "Automatic repair drains and replaces the node, unless it's paused."
 		case c.KeptFrom == "":
 			n.Text = fmt.Sprintf("Replace it before then: muster cluster repair %s %s", c.Name, strings.Join(newly, " "))
 		}

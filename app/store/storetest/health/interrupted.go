@@ -61,7 +61,8 @@ func (t *storeTest) interrupted() {
 			texts = append(texts, n.Text)
 		}
 	}
-	if !slices.Equal(texts, []string{"Automatic repair drains and replaces it.", "Replace it before then: muster cluster repair off n1"}) {
+	if !slices.Equal(texts, []string{"Automatic repair drains and replaces the node, unless it's paused.",
+		"Replace it before then: muster cluster repair off n1"}) {
 		t.Errorf("notices: %q", texts)
 	}
 
