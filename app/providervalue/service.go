@@ -239,7 +239,7 @@ func (a *Service) hidden(spec template.ProviderSpec, values Values) (list []stri
 	d, _ := a.providerType(spec.Type)
 	fields := FieldsOf(&spec, d)
 	for name, v := range values {
-		if sensitive(fields, d, name) {
+		if sensitive(fields, name) {
 			list = append(list, v)
 		}
 	}
@@ -247,8 +247,8 @@ func (a *Service) hidden(spec template.ProviderSpec, values Values) (list []stri
 	return list
 }
 
-// sensitive reports whether a value is never shown. One of a setting that the catalog no longer names is not.
-func sensitive(fields []Field, d family.Descriptor, name string) bool {
+// sensitive reports whether a value is never shown, as are those of settings that the catalog no longer names.
+func sensitive(fields []Field, name string) bool {
 	if i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name }); i >= 0 {
 		return fields[i].Sensitive
 	}

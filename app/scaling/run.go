@@ -272,7 +272,7 @@ func (a *Service) mayResize(ctx context.Context, c app.Cluster) error {
 		return nil
 	}
 	u, err := a.Store.User(ctx, c.Tenant, c.Owner)
-	why := ""
+	var why string
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
 		why = "The account of the owner, %s, was deleted."

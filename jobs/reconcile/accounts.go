@@ -75,23 +75,6 @@ func (r *Reconciler) open(ctx context.Context, name string) (family.Provider, *t
 	return cloud, spec, r.fromHere(spec, err)
 }
 
-// openFor opens an account as a tenant has it: where a provider's settings hold secrets, each tenant has an account of its own.
-func (r *Reconciler) openFor(ctx context.Context, name, tenant string) (family.Provider, *template.ProviderSpec, error) {
-	cloud, spec, err := r.open(ctx, name)
-	if err != nil || spec.Tenant != "" || !spec.HasSecrets() {
-		return cloud, spec, err
-	}
-	of := *spec
-	of.Tenant = tenant
-	cloud, err = r.Providers.Provider(ctx, of)
-	return cloud, &of, r.fromHere(&of, err)
-}
-
-// inAccount names the account of a provider as a tenant has it.
-type inAccount struct{ name, tenant string }
-
-func (a inAccount) String() string { return a.name + " of tenant " + a.tenant }
-
 // cannotList begins what is said of an account that this server can't list.
 const cannotList = "can't be listed from here"
 

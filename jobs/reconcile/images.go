@@ -33,26 +33,8 @@ func (r *Reconciler) beginImages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	by := map[inAccount][]image.Image{}
-	for _, i := range doomed {
-		name := inAccount{r.accountOf(app.Cluster{Tenant: i.Tenant, Provider: i.Provider}), i.Tenant}
-		by[name] = append(by[name], i)
-	}
-	for name, list := range by {
-		if !r.due("images " + name.String()) {
-			continue
-		}
-		r.begin(ctx, "images "+name.String(), func(ctx context.Context) {
-			r.later("images "+name.String(), time.Now().Add(reconcileGap))
-			err := r.deleteImages(ctx, name, list)
-			if err == nil {
-				r.schedule("images " + name.String())
-			}
-			if ctx.Err() == nil {
-				r.say("Deleting baked images of account "+name.String(), err)
-			}
-		})
-	}
+	perAccount(ctx, r, "Deleting baked images", reconcileGap, doomed, func(x image.Image) (tenant, provider string) { return x.Tenant, x.Provider },
+		r.deleteImages)
 	return nil
 }
 
@@ -60,7 +42,7 @@ func (r *Reconciler) deleteImages(ctx context.Context, in inAccount, list []imag
 	var cloud family.Provider
 	if r.accounts()[in.name] != nil { // else its account is gone, and no one can reach them
 		var err error
-		if cloud, _, err = r.openFor(ctx, in.name, in.tenant); err != nil {
+		if cloud, err = r.openFor(ctx, in); err != nil {
 			return err
 		}
 	}

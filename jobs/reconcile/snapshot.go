@@ -22,32 +22,12 @@ func (r *Reconciler) beginSnapshots(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	by := map[inAccount][]volume.Snapshot{}
-	for _, s := range due {
-		name := inAccount{r.accountOf(app.Cluster{Tenant: s.Tenant, Provider: s.Provider}), s.Tenant}
-		by[name] = append(by[name], s)
-	}
-	for name, list := range by {
-		key := "snapshots " + name.String()
-		if !r.due(key) {
-			continue
-		}
-		r.begin(ctx, key, func(ctx context.Context) {
-			r.later(key, time.Now().Add(fleet.ProofGap))
-			err := r.snapshots(ctx, name, list)
-			if err == nil {
-				r.schedule(key)
-			}
-			if ctx.Err() == nil {
-				r.say("Snapshots of account "+name.String(), err)
-			}
-		})
-	}
+	perAccount(ctx, r, "Snapshots", fleet.ProofGap, due, func(x volume.Snapshot) (tenant, provider string) { return x.Tenant, x.Provider }, r.snapshots)
 	return nil
 }
 
 func (r *Reconciler) snapshots(ctx context.Context, in inAccount, list []volume.Snapshot) error {
-	cloud, _, err := r.openFor(ctx, in.name, in.tenant)
+	cloud, err := r.openFor(ctx, in)
 	account := in.name
 	var power family.VolumeSnapshots
 	if err == nil {

@@ -26,32 +26,12 @@ func (r *Reconciler) beginVolumes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	by := map[inAccount][]volume.Volume{}
-	for _, v := range due {
-		name := inAccount{r.accountOf(app.Cluster{Tenant: v.Tenant, Provider: v.Provider}), v.Tenant}
-		by[name] = append(by[name], v)
-	}
-	for name, volumes := range by {
-		key := "volumes " + name.String()
-		if !r.due(key) {
-			continue
-		}
-		r.begin(ctx, key, func(ctx context.Context) {
-			r.later(key, time.Now().Add(fleet.ProofGap))
-			err := r.deleteVolumes(ctx, name, volumes)
-			if err == nil {
-				r.schedule(key)
-			}
-			if ctx.Err() == nil {
-				r.say("Deleting volumes of account "+name.String(), err)
-			}
-		})
-	}
+	perAccount(ctx, r, "Deleting volumes", fleet.ProofGap, due, func(x volume.Volume) (tenant, provider string) { return x.Tenant, x.Provider }, r.deleteVolumes)
 	return nil
 }
 
 func (r *Reconciler) deleteVolumes(ctx context.Context, in inAccount, volumes []volume.Volume) error {
-	cloud, _, err := r.openFor(ctx, in.name, in.tenant)
+	cloud, err := r.openFor(ctx, in)
 	account := in.name
 	var disks family.Volumes
 	if err == nil {

@@ -90,7 +90,7 @@ func (h disks[S]) late(t S) {
 	}
 	for _, fault := range []Fault{"", Lost} {
 		t.Run(fmt.Sprintf("requested again after an answer %s", fault), func(t S) {
-			account, p := lists[S]{h.Harness}.lateAccount(t)
+			account, p := lists[S](h).lateAccount(t)
 			v := h.member(t, p)
 			if fault != "" {
 				h.lostOnce(t, p, v, fault)
@@ -123,7 +123,7 @@ func (h disks[S]) failures(t S) {
 		t.Fatal(err)
 	}
 	at := family.VolumeAttachment{Volume: made.ID, Machine: m.ID, Mount: h.mount()}
-	endpoint[S]{h.Harness}.failEach(t, map[string]func(context.Context) error{
+	endpoint[S](h).failEach(t, map[string]func(context.Context) error{
 		"create volume": func(ctx context.Context) error {
 			_, err := v.CreateVolume(ctx, VolumeSpec("disk2", m.Zone))
 			return err

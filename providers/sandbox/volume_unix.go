@@ -295,7 +295,7 @@ func (p *process) mount(_ *record, v *volume) error {
 }
 
 func (p *process) unmount(_ *record, v *volume) error {
-	if got, err := os.Readlink(v.Mount); err != nil || got != p.files.volumeFiles(v.ID) {
+	if got, _ := os.Readlink(v.Mount); got != p.files.volumeFiles(v.ID) { // someone else's, or none
 		return nil
 	}
 	return os.Remove(v.Mount)

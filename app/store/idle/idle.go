@@ -235,7 +235,8 @@ func (s *Store) ChangeIdle(ctx context.Context, ch idle.Change) error {
 				c.StatusWord(nil)),
 				Hint: "Keep it once it's running."}
 		}
-		after, act, message := is.Active(ch.Now), "cluster.idle", ""
+		after, act := is.Active(ch.Now), "cluster.idle"
+		var message string
 		switch {
 		case !ch.Until.IsZero():
 			after, act, message = is.Keep(ch.Until, ch.Now, ch.Who.Name()), "cluster.keep", ch.Who.Name()+" kept the cluster until "+app.Moment(ch.Until)+"."

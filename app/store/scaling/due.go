@@ -129,7 +129,8 @@ func Set(t *db.Tx, ch scaling.Change) (app.Cluster, error) {
 	if err != nil {
 		return c, err
 	}
-	act, note := "cluster.scaling", ""
+	act := "cluster.scaling"
+	var note string
 	switch {
 	case ch.Resume && (k == nil || !k.State.Paused()):
 		return c, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("Scaling of cluster %q isn't paused.", c.Name)}

@@ -105,8 +105,7 @@ func takeBack(t *db.Tx, w volume.Wanted, v template.NodeVolume) error {
 		AND v.service = ? AND v.name = ?
 		ORDER BY v.kept_at DESC LIMIT 1`, w.Cluster, w.Tenant, w.Node, v.Service, v.Name).Scan(&kept)
 	if err == nil {
-		_, err = assign(t, w.Now, w.Tenant, kept, Place{Cluster: w.Cluster, Provider: w.Provider, Node: w.Node, Service: v.Service, Name: v.Name, Owner: w.Owner})
-		return err
+		return Assign(t, w.Now, w.Tenant, kept, Place{Cluster: w.Cluster, Provider: w.Provider, Node: w.Node, Service: v.Service, Name: v.Name, Owner: w.Owner})
 	}
 	if !db.IsNoRows(err) {
 		return db.Wrapped(err)
@@ -348,17 +347,18 @@ func keep(t *db.Tx, at time.Time, id string) error {
 // Place is where a kept volume goes.
 type Place struct{ Cluster, Provider, Node, Service, Name, Owner string }
 
-// assign hands a kept volume to a node, once: EConflict where it isn't kept any more. It stays kept when that node goes, unless someone says otherwise.
-func assign(t *db.Tx, at time.Time, tenant, id string, to Place) (v volume.Volume, err error) {
-	v, err = scan(t.Row(`SELECT `+columns+` FROM volumes v WHERE v.id = ? AND v.tenant = ?`, id, tenant))
+// Assign hands a kept volume to a node, in the transaction of what needs it, once: EConflict where it isn't kept any more. It stays
+// kept when that node goes, unless someone says otherwise.
+func Assign(t *db.Tx, at time.Time, tenant, id string, to Place) error {
+	v, err := scan(t.Row(`SELECT `+columns+` FROM volumes v WHERE v.id = ? AND v.tenant = ?`, id, tenant))
 	if db.IsNoRows(err) {
-		return v, errNone(id)
+		return errNone(id)
 	}
 	if err != nil {
-		return v, db.Wrapped(err)
+		return db.Wrapped(err)
 	}
 	if v.Provider != to.Provider {
-		return v, &app.Error{Code: app.EInvalid, Reason: "volume", Field: "volumes",
+		return &app.Error{Code: app.EInvalid, Reason: "volume", Field: "volumes",
 			Message: fmt.Sprintf("Volume %s is at provider %s, and the cluster at %s.", id, v.Provider, to.Provider),
 			Hint:    "Choose that provider for the cluster, or another volume."}
 	}
@@ -370,22 +370,16 @@ func assign(t *db.Tx, at time.Time, tenant, id string, to Place) (v volume.Volum
 			v.State), Hint: "Choose a volume that is kept: run muster volume list."}
 	}
 	if err != nil {
-		return v, err
+		return err
 	}
 	if err := end(t, at, id); err != nil {
-		return v, err
+		return err
 	}
 	if err := t.Exec(`UPDATE reservations SET owner = ?, until_at = coalesce((SELECT c.expires_at FROM clusters c WHERE c.id = ?), 0)
 		WHERE cluster = ? AND ended_at = 0`, to.Owner, to.Cluster, id); err != nil {
-		return v, err
+		return err
 	}
-	return v, begin(t, at, id)
-}
-
-// Assign hands a kept volume to a node of a cluster that is being written.
-func Assign(t *db.Tx, at time.Time, tenant, id string, to Place) error {
-	_, err := assign(t, at, tenant, id, to)
-	return err
+	return begin(t, at, id)
 }
 
 func errNone(id string) error {

@@ -263,12 +263,12 @@ func AttachVolume(ctx context.Context, s *Session, p Pace, id, server string) (f
 func attach(ctx context.Context, s *Session, server, id string) error {
 	body := map[string]any{"volumeAttachment": map[string]any{"volumeId": id}}
 	at := s.Compute.ServiceURL("servers", server, "os-volume_attachments")
-	_, err := s.Compute.Post(ctx, at, body, nil, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
+	_, err := s.Compute.Post(ctx, at, body, nil, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}}) //nolint:bodyclose // Request closes it
 	return err
 }
 
 func detach(ctx context.Context, s *Session, server, id string) error {
-	_, err := s.Compute.Delete(ctx, s.Compute.ServiceURL("servers", server, "os-volume_attachments", id), nil)
+	_, err := s.Compute.Delete(ctx, s.Compute.ServiceURL("servers", server, "os-volume_attachments", id), nil) //nolint:bodyclose // as above
 	return err
 }
 
