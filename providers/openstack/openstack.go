@@ -18,6 +18,7 @@ var Descriptor = family.Descriptor{
 	Description: "Servers in an OpenStack project.",
 	Sleeps:      true,
 	Volumes:     true,
+	Bakes:       true,
 	Fields: []family.Field{
 		{Name: "clouds_yaml", SetBy: family.SetByTenant, Label: "clouds.yaml", Type: family.FieldLines, Secret: true, Help: "The text of a clouds.yaml. The fields below add to its entry or override it."},
 		{Name: "cloud", SetBy: family.SetByTenant, Label: "clouds.yaml entry", Type: family.FieldText, Help: "Required if clouds.yaml has several entries."},
@@ -82,6 +83,7 @@ var (
 	_ family.Sharer         = (*Provider)(nil)
 	_ family.Namer          = (*Provider)(nil)
 	_ family.Volumes        = (*Provider)(nil)
+	_ family.Baker          = (*Provider)(nil)
 )
 
 var zoneForm = regexp.MustCompile(`^([a-z0-9_]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)

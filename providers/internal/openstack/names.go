@@ -122,7 +122,7 @@ func rank(i images.Image) int {
 }
 
 // imageList returns the images that the project sees.
-func imageList(ctx context.Context, s *Session, o images.ListOpts) ([]images.Image, error) {
+func imageList(ctx context.Context, s *Session, o images.ListOptsBuilder) ([]images.Image, error) {
 	var all []images.Image
 	err := images.List(s.Image, o).EachPage(ctx, Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 		some, err := images.ExtractImages(page)

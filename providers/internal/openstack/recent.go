@@ -48,6 +48,9 @@ func (a *Recent) forget(intent string) {
 	delete(a.by, intent)
 }
 
+// untilSure is how long it takes until lists are sure to show what a call has made.
+func untilSure(last recentCreate, p Pace) time.Duration { return time.Until(last.at.Add(p.Late)) }
+
 func (o Order) intent() string {
 	return o.Tags[family.TagInstallation] + "\x00" + o.Tags[family.TagIntent]
 }
@@ -72,7 +75,7 @@ func (o Order) standing(ctx context.Context, s *Session, p Pace) (*Server, error
 			return nil, err
 		}
 	default:
-		if err := p.sleep(ctx, time.Until(last.at.Add(p.Late))); err != nil {
+		if err := p.sleep(ctx, untilSure(last, p)); err != nil {
 			return nil, err
 		}
 		if one, err = find(ctx, s, o.Tags); err != nil || one != nil {

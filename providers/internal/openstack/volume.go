@@ -154,7 +154,7 @@ func standingVolume(ctx context.Context, s *Session, p Pace, recent *Recent, int
 			return nil, err
 		}
 	default:
-		if err := p.sleep(ctx, time.Until(last.at.Add(p.Late))); err != nil {
+		if err := p.sleep(ctx, untilSure(last, p)); err != nil {
 			return nil, err
 		}
 		if one, err = find(); err != nil || one != nil {

@@ -87,6 +87,9 @@ type Image struct {
 	MinDisk, MinRAM  int
 	Size             int64
 	Made             time.Time
+
+	properties map[string]string // of an image that was made of a server
+	ready      time.Time         // when it can be used
 }
 
 // Network is one of Neutron's.
@@ -154,6 +157,11 @@ func (c *Cloud) Left() []string {
 	}
 	for id := range c.volumes {
 		out = append(out, "volume "+id)
+	}
+	for _, i := range c.Images {
+		if i.properties != nil {
+			out = append(out, "image "+i.ID+" "+i.Name)
+		}
 	}
 	for _, r := range c.sets {
 		if !r.foreign && r.going == 0 {

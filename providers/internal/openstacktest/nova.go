@@ -41,6 +41,7 @@ type disk struct {
 func (c *Cloud) tick() {
 	c.work()
 	c.changeVolumes()
+	c.saveImages()
 	for id, s := range c.servers {
 		if time.Now().Before(s.at) {
 			continue
@@ -67,6 +68,8 @@ func (c *Cloud) tick() {
 			s.placed, s.task, s.at = true, "spawning", time.Now().Add(c.build)
 		case s.status == "BUILD":
 			s.status, s.task, s.launched = "ACTIVE", "", time.Now()
+		case s.task == "image_snapshot":
+			s.task = ""
 		case s.task == "powering-off":
 			s.status, s.task = "SHUTOFF", ""
 		case s.task == "powering-on":
@@ -296,7 +299,11 @@ func (c nova) actOnServer(w http.ResponseWriter, r *http.Request) {
 		novaError(w, http.StatusBadRequest, "There is no such action")
 		return
 	}
-	for action := range in {
+	for action, body := range in {
+		if action == "createImage" {
+			c.bake(w, r, s, body)
+			return
+		}
 		from, task := map[string]string{"os-stop": "ACTIVE", "os-start": "SHUTOFF"}[action], map[string]string{"os-stop": "powering-off", "os-start": "powering-on"}[action]
 		switch {
 		case task == "":

@@ -1,0 +1,174 @@
+package openstack
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
+	"github.com/gophercloud/gophercloud/v2/openstack/image/v2/images"
+	"muster/app"
+	"muster/app/family"
+)
+
+// snapshots asks Glance for images by their properties, which Nova sets to the metadata that it was given. Glance filters by any property:
+// https://docs.openstack.org/api-ref/image/v2/#list-images
+type snapshots map[string]string
+
+// ToImageListQuery implements images.ListOptsBuilder.
+func (s snapshots) ToImageListQuery() (string, error) {
+	q := url.Values{"limit": {strconv.Itoa(imagesPerPage)}}
+	for k, v := range s {
+		q.Set(k, v)
+	}
+	return "?" + q.Encode(), nil
+}
+
+// imagesPerPage is how many images are asked for at a time. Glance returns 25 where it isn't told.
+const imagesPerPage = 500
+
+// tagsOf are the properties of an image that are text, which its tags are.
+func tagsOf(i images.Image) map[string]string {
+	out := make(map[string]string, len(i.Properties))
+	for k, v := range i.Properties {
+		if text, ok := v.(string); ok {
+			out[k] = text
+		}
+	}
+	return out
+}
+
+// BakedImages returns the project's images that carry all of the tags, the oldest first. Ones that are being deleted aren't among them.
+func BakedImages(ctx context.Context, s *Session, tags map[string]string) ([]family.BakedImage, error) {
+	if err := s.Needs("image", s.Image); err != nil {
+		return nil, err
+	}
+	var all []images.Image
+	err := Whole(func() (err error) { all, err = imageList(ctx, s, snapshots(tags)); return err })
+	if err != nil {
+		return nil, err
+	}
+	var out []family.BakedImage
+	for _, i := range all {
+		has := tagsOf(i)
+		switch {
+		case has[family.TagBake] == "", !carries(has, tags), slices.ContainsFunc(out, func(o family.BakedImage) bool { return o.ID == i.ID }):
+			continue
+		case i.Status == images.ImageStatusDeleted, i.Status == images.ImageStatusPendingDelete:
+			continue
+		}
+		one := family.BakedImage{ID: i.ID, Ready: i.Status == images.ImageStatusActive, Tags: has, CreatedAt: i.CreatedAt}
+		if i.Status == images.ImageStatusKilled || i.Status == images.ImageStatusDeactivated {
+			one.Failed = "its status is " + string(i.Status)
+		}
+		out = append(out, one)
+	}
+	slices.SortFunc(out, func(a, b family.BakedImage) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return out, nil
+}
+
+// Bake makes an image of a server's disk, or finds the one of the same tags. It sends the call that makes one at most once. A server that boots from
+// a volume is EInvalid: its image would be a snapshot of that volume, which only servers with a volume of their own can start from.
+func Bake(ctx context.Context, s *Session, p Pace, recent *Recent, server string, spec family.BakeSpec) (family.BakedImage, error) {
+	for k, v := range spec.Tags {
+		if !metaKey.MatchString(k) || len(v) > 255 {
+			return family.BakedImage{}, app.Errorf(app.EInvalid, "%q isn't a valid tag of an image: names and values have up to 255 characters", k)
+		}
+	}
+	one, err := Get(ctx, s, server)
+	if err != nil {
+		return family.BakedImage{}, err
+	}
+	intent := "image\x00" + spec.Tags[family.TagInstallation] + "\x00" + spec.Tags[family.TagBake]
+	if had, err := bakedBefore(ctx, s, p, recent, intent, spec.Tags); err != nil || had != nil {
+		return deref(had), err
+	}
+	if len(one.Image) == 0 {
+		return family.BakedImage{}, &app.Error{Code: app.EInvalid, Reason: "cannot_bake",
+			Message: fmt.Sprintf("server %s boots from a volume, so no image can be made of it", server),
+			Hint:    "Set boot_volume_gb to 0 in the hardware type that images are built on."}
+	}
+	r := servers.CreateImage(ctx, s.Compute, server, servers.CreateImageOpts{Name: spec.Name, Metadata: spec.Tags})
+	id, err := path.Base(r.Header.Get("Location")), r.Err // of a URL without a host that counts; in the answer's text only from version 2.45 on
+	if err == nil && !IsID(id) {
+		err = app.Errorf(app.ETransient, "the cloud accepted the image, but didn't say which")
+	}
+	switch {
+	case err == nil:
+		recent.keep(intent, id, p.Late)
+	case undecided(err):
+		recent.keep(intent, "", p.Late)
+	}
+	if err != nil {
+		return family.BakedImage{}, err
+	}
+	return family.BakedImage{ID: id, Tags: maps.Clone(spec.Tags)}, nil
+}
+
+// bakedBefore returns the image that an earlier call has made, also one that isn't listed yet; nil for none.
+func bakedBefore(ctx context.Context, s *Session, p Pace, recent *Recent, intent string, tags map[string]string) (*family.BakedImage, error) {
+	found, err := BakedImages(ctx, s, tags)
+	if err != nil || len(found) > 0 {
+		return first(found), err
+	}
+	last, ok := recent.of(intent)
+	if !ok {
+		return nil, nil
+	}
+	if last.id != "" {
+		i, err := images.Get(ctx, s.Image, last.id).Extract()
+		if err == nil {
+			return &family.BakedImage{ID: i.ID, Ready: i.Status == images.ImageStatusActive, Tags: tagsOf(*i), CreatedAt: i.CreatedAt}, nil
+		}
+		if !gophercloud.ResponseCodeIs(err, http.StatusNotFound) {
+			return nil, err
+		}
+	} else if err := p.sleep(ctx, untilSure(last, p)); err != nil {
+		return nil, err
+	} else if found, err = BakedImages(ctx, s, tags); err != nil || len(found) > 0 {
+		return first(found), err
+	}
+	recent.forget(intent)
+	return nil, nil
+}
+
+func first(all []family.BakedImage) *family.BakedImage {
+	if len(all) == 0 {
+		return nil
+	}
+	return &all[0]
+}
+
+func deref(i *family.BakedImage) family.BakedImage {
+	if i == nil {
+		return family.BakedImage{}
+	}
+	return *i
+}
+
+// DeleteBaked deletes an image. An absent one is success. Glance refuses one that servers' disks are clones of, as with Ceph: that is ETransient.
+func DeleteBaked(ctx context.Context, s *Session, id string) error {
+	if !IsID(id) {
+		return nil
+	}
+	if err := s.Needs("image", s.Image); err != nil {
+		return err
+	}
+	err := images.Delete(ctx, s.Image, id).ExtractErr()
+	switch {
+	case gophercloud.ResponseCodeIs(err, http.StatusNotFound):
+		return nil
+	case gophercloud.ResponseCodeIs(err, http.StatusConflict):
+		return app.Errorf(app.ETransient, "image %s is in use", id)
+	}
+	return err
+}
