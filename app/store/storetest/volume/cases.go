@@ -310,8 +310,11 @@ func (t *storeTest) snapshots() {
 		x, err := t.Store.CreateSnapshot(t.Ctx, kit.Boss, v.ID, 2, t.Clock.Now())
 		t.Must(err)
 		t.Code(kit.Err(t.Store.CreateSnapshot(t.Ctx, kit.Boss, v.ID, 2, t.Clock.Now())), app.EConflict)
-		for range 2 { // as of two servers
-			t.Must(t.Store.SnapshotMade(t.Ctx, x.ID, fmt.Sprint("copy-", i), ""))
+		for server := range 2 {
+			held, err := t.Store.SnapshotMade(t.Ctx, x.ID, fmt.Sprint("copy-", i), "")
+			if t.Must(err); held != (server == 0) {
+				t.Errorf("server %d hears %v", server, held)
+			}
 		}
 		made = append(made, x)
 	}
@@ -321,6 +324,14 @@ func (t *storeTest) snapshots() {
 		t.Errorf("due is %+v, not the oldest", due)
 	}
 	t.Must(t.Store.SnapshotGone(t.Ctx, made[0].ID, t.Clock.Now(), "a list", ""))
+	if held, err := t.Store.SnapshotMade(t.Ctx, made[0].ID, "late", ""); err != nil || held {
+		t.Errorf("a deleted snapshot was made: %v, %v", held, err)
+	}
+	known, err := t.Store.SnapshotIntents(t.Ctx, "cloud", []string{made[0].ID, made[1].ID, "snap-other"})
+	t.Must(err)
+	if len(known) != 2 || known[made[0].ID].State != volume.SnapshotDeleted || known[made[1].ID].External != "copy-1" {
+		t.Errorf("known are %+v", known)
+	}
 	list, err := t.Store.Snapshots(t.Ctx, kit.Tenant, volume.SnapshotFilter{Volume: v.ID})
 	t.Must(err)
 	if len(list) != 2 || list[0].ID != made[2].ID || list[0].External != "copy-2" {
