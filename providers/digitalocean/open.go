@@ -22,6 +22,7 @@ type cloud struct {
 	timing timing
 
 	recent    recent
+	copies    account.Asked // snapshots of volumes
 	volumes   volumes
 	firewalls firewalls
 }
