@@ -17,7 +17,10 @@ import (
 	"muster/providers/internal/account"
 )
 
-var _ appfamily.VolumeSnapshots = (*cloud)(nil)
+var (
+	_ appfamily.VolumeSnapshots = (*cloud)(nil)
+	_ appfamily.VolumeGetter    = (*cloud)(nil)
+)
 
 var snapshotForm = regexp.MustCompile(`^snap-[0-9a-f]{8,17}$`)
 

@@ -343,3 +343,15 @@ func (s *survey) volumes(ctx context.Context) {
 			"Add the missing action from the policy in docs/providers/aws.md, or choose services without volumes.")
 	}
 }
+
+// Volume implements family.VolumeGetter.
+func (d *disks) Volume(ctx context.Context, id string) (appfamily.Volume, error) {
+	v, err := d.volume(ctx, id)
+	if err != nil {
+		return appfamily.Volume{}, err
+	}
+	if tags := tagsFrom(v.Tags); tags[tagVolume] == "" {
+		return appfamily.Volume{}, &app.Error{Code: app.ENotFound, Reason: reasonNoVolume, Message: fmt.Sprintf("Volume %s isn't Muster's.", id)}
+	}
+	return volumeOf(v), nil
+}

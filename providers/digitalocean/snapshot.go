@@ -13,7 +13,10 @@ import (
 	"muster/providers/internal/account"
 )
 
-var _ family.VolumeSnapshots = (*cloud)(nil)
+var (
+	_ family.VolumeSnapshots = (*cloud)(nil)
+	_ family.VolumeGetter    = (*cloud)(nil)
+)
 
 // Scopes for snapshots of volumes.
 const (

@@ -244,3 +244,15 @@ func (c *cloud) DeleteVolume(ctx context.Context, id string) error {
 	}
 	return err
 }
+
+// Volume returns one volume that outlives droplets.
+func (c *cloud) Volume(ctx context.Context, id string) (family.Volume, error) {
+	v, err := c.volume(ctx, id)
+	if err != nil {
+		return family.Volume{}, err
+	}
+	if lastingTags(v) == nil {
+		return family.Volume{}, app.Errorf(app.ENotFound, "Volume %s isn't Muster's.", id)
+	}
+	return lasting(v), nil
+}

@@ -15,7 +15,10 @@ import (
 	"muster/providers/internal/account"
 )
 
-var _ family.VolumeSnapshots = (*Provider)(nil)
+var (
+	_ family.VolumeSnapshots = (*Provider)(nil)
+	_ family.VolumeGetter    = (*Provider)(nil)
+)
 
 // snapshotPermissions are what the service account needs beside, for snapshots of volumes.
 var snapshotPermissions = []string{

@@ -327,3 +327,15 @@ func (vs *disks) DeleteVolume(ctx context.Context, id string) error {
 	}
 	return err
 }
+
+// Volume returns one volume.
+func (vs *disks) Volume(ctx context.Context, id string) (family.Volume, error) {
+	d, err := vs.volume(ctx, id)
+	if err != nil {
+		return family.Volume{}, err
+	}
+	if d.Labels[labelVolume] == "" {
+		return family.Volume{}, noVolume(id)
+	}
+	return volumeOf(d), nil
+}

@@ -7,7 +7,10 @@ import (
 	stack "muster/providers/internal/openstack"
 )
 
-var _ family.VolumeSnapshots = (*Provider)(nil)
+var (
+	_ family.VolumeSnapshots = (*Provider)(nil)
+	_ family.VolumeGetter    = (*Provider)(nil)
+)
 
 // CreateSnapshot copies a volume in Cinder, or returns the copy of the same intent.
 func (p *Provider) CreateSnapshot(ctx context.Context, spec family.SnapshotSpec) (family.Snapshot, error) {

@@ -230,6 +230,18 @@ func getVolume(ctx context.Context, s *Session, id string) (*volumes.Volume, err
 	return v, err
 }
 
+// OneVolume returns a volume by its id. A snapshot is none.
+func OneVolume(ctx context.Context, s *Session, id string) (family.Volume, error) {
+	v, err := getVolume(ctx, s, id)
+	if err != nil {
+		return family.Volume{}, err
+	}
+	if v.Metadata[metaSnapshot] != "" {
+		return family.Volume{}, app.Errorf(app.ENotFound, "volume %q doesn't exist", id)
+	}
+	return volumeOf(v), nil
+}
+
 // odd is the error of a volume in a state that it doesn't leave by itself.
 func odd(v *volumes.Volume) *app.Error {
 	e := app.Errorf(app.EConflict, "volume %s is in state %s", v.ID, v.Status)
