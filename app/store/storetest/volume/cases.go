@@ -254,6 +254,16 @@ func (t *storeTest) serviceGone() {
 	if got := t.is(v.ID, volume.StateKept); got.From != "web-1" {
 		t.Errorf("kept is %+v", got)
 	}
+	kept, err := t.Store.KeptVolumes(t.Ctx, kit.Tenant, "web-1", "n1")
+	t.Must(err)
+	if len(kept) != 1 || kept[0].ID != v.ID {
+		t.Errorf("the node had %+v", kept)
+	}
+	for tenant, node := range map[string]string{kit.Tenant: "n2", "other": "n1"} {
+		if list, err := t.Store.KeptVolumes(t.Ctx, tenant, "web-1", node); err != nil || len(list) != 0 {
+			t.Errorf("%s of %s had %+v (%v)", node, tenant, list, err)
+		}
+	}
 	// Should the service come back, so does its volume.
 	if back := t.want(template.VolumeKeep); back.ID != v.ID {
 		t.Errorf("the service gets another volume: %+v", back)
