@@ -80,7 +80,7 @@ type snapshotAccount struct {
 }
 
 // create makes a snapshot. One that its cloud still copies is looked at again next time. One that isn't wanted any
-// more by now is deleted: whoever deleted its row may have looked for it before it was there.
+// more by now is deleted: anyone who deleted its row may have looked for it before it was there.
 func (a *snapshotAccount) create(ctx context.Context, s volume.Snapshot) error {
 	made, err := a.make(ctx, s)
 	if err != nil || made.Pending {

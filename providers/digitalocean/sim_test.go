@@ -51,7 +51,8 @@ func newSim() *sim {
 		account: map[string]any{"droplet_limit": 25, "volume_limit": 100, "email": "ops@example.org", "name": "Ops", "uuid": "b6fr89dbf6d9156cace5f3c78dc9851d957381ef",
 			"email_verified": true, "status": "active", "status_message": "", "team": map[string]any{"uuid": "5df3e3004a17e242b7c20ca6c9fc25b701a47ece", "name": "Example Team"}},
 		regions: map[string]map[string]any{}, sizes: map[string]map[string]any{}, vpcs: map[string]map[string]any{}, keys: map[string]map[string]any{},
-		droplets: map[int]*simDroplet{}, volumes: map[string]*simVolume{}, copies: map[string]*simSnapshot{}, firewalls: map[string]map[string]any{}, tags: map[string]string{}, serial: 3164493,
+		droplets: map[int]*simDroplet{}, volumes: map[string]*simVolume{}, copies: map[string]*simSnapshot{},
+		firewalls: map[string]map[string]any{}, tags: map[string]string{}, serial: 3164493,
 	}
 	for slug, name := range map[string]string{"fra1": "Frankfurt 1", "nyc3": "New York 3", "sfo1": "San Francisco 1"} {
 		s.regions[slug] = map[string]any{"slug": slug, "name": name, "available": slug != "sfo1", "features": []string{"backups", "ipv6", "metadata", "storage"}, "sizes": []string{}}

@@ -18,6 +18,12 @@ var (
 	_ family.VolumeGetter    = (*cloud)(nil)
 )
 
+// copies makes snapshots of volumes.
+type copies struct {
+	c     *cloud
+	asked account.Asked
+}
+
 // Scopes for snapshots of volumes.
 const (
 	scopeSnapshot       = "snapshot:read"
@@ -32,8 +38,8 @@ func snapshotOf(x *godo.Snapshot) family.Snapshot {
 }
 
 // ListSnapshots returns those that carry all of the tags.
-func (c *cloud) ListSnapshots(ctx context.Context, tags map[string]string) ([]family.Snapshot, error) {
-	all, err := pages(ctx, scopeSnapshot, c.api.Snapshots.ListVolume)
+func (cs *copies) ListSnapshots(ctx context.Context, tags map[string]string) ([]family.Snapshot, error) {
+	all, err := pages(ctx, scopeSnapshot, cs.c.api.Snapshots.ListVolume)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +56,7 @@ func (c *cloud) ListSnapshots(ctx context.Context, tags map[string]string) ([]fa
 }
 
 // snapshot returns one; ENotFound for an id that none has.
-func (c *cloud) snapshot(ctx context.Context, id string) (*godo.Snapshot, error) {
+func (cs *copies) snapshot(ctx context.Context, id string) (*godo.Snapshot, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -58,7 +64,7 @@ func (c *cloud) snapshot(ctx context.Context, id string) (*godo.Snapshot, error)
 	if !uuidForm.MatchString(id) {
 		return nil, none
 	}
-	x, _, err := c.api.Storage.GetSnapshot(ctx, id)
+	x, _, err := cs.c.api.Storage.GetSnapshot(ctx, id)
 	if err = failure(scopeSnapshot, err); absent(err) {
 		return nil, none
 	}
@@ -67,48 +73,48 @@ func (c *cloud) snapshot(ctx context.Context, id string) (*godo.Snapshot, error)
 
 // CreateSnapshot makes a snapshot, or returns the intent's existing one. Names aren't unique, so what lists lack yet is
 // remembered. DigitalOcean answers once the snapshot is whole.
-func (c *cloud) CreateSnapshot(ctx context.Context, spec family.SnapshotSpec) (family.Snapshot, error) {
+func (cs *copies) CreateSnapshot(ctx context.Context, spec family.SnapshotSpec) (family.Snapshot, error) {
 	tags, err := card{tags: spec.Tags}.write()
 	if err != nil {
 		return family.Snapshot{}, err
 	}
-	release, err := c.locks.Lock(ctx, "snapshot "+spec.Intent)
+	release, err := cs.c.locks.Lock(ctx, "snapshot "+spec.Intent)
 	if err != nil {
 		return family.Snapshot{}, err
 	}
 	defer release()
 	key := intentKey(spec.Tags)
-	has, err := c.standingSnapshot(ctx, key, spec)
+	has, err := cs.standingSnapshot(ctx, key, spec)
 	if err != nil {
 		return family.Snapshot{}, err
 	}
 	if has != nil {
 		return *has, nil
 	}
-	if _, err := c.volume(ctx, spec.Volume); err != nil {
+	if _, err := cs.c.volume(ctx, spec.Volume); err != nil {
 		return family.Snapshot{}, err
 	}
-	x, _, err := c.api.Storage.CreateSnapshot(ctx, &godo.SnapshotCreateRequest{VolumeID: spec.Volume, Name: spec.Name, Tags: tags})
+	x, _, err := cs.c.api.Storage.CreateSnapshot(ctx, &godo.SnapshotCreateRequest{VolumeID: spec.Volume, Name: spec.Name, Tags: tags})
 	if err = failure(scopeMakeSnapshot, err); err != nil {
-		c.copies.Keep(key, "", err, c.timing.late)
+		cs.asked.Keep(key, "", err, cs.c.timing.late)
 		return family.Snapshot{}, err
 	}
-	c.copies.Keep(key, x.ID, nil, c.timing.late)
+	cs.asked.Keep(key, x.ID, nil, cs.c.timing.late)
 	return snapshotOf(x), nil
 }
 
 // standingSnapshot returns the intent's snapshot; nil where there is none.
-func (c *cloud) standingSnapshot(ctx context.Context, key string, spec family.SnapshotSpec) (*family.Snapshot, error) {
+func (cs *copies) standingSnapshot(ctx context.Context, key string, spec family.SnapshotSpec) (*family.Snapshot, error) {
 	wanted := map[string]string{family.TagInstallation: spec.Tags[family.TagInstallation], family.TagIntent: spec.Intent}
 	find := func() (*family.Snapshot, error) {
-		found, err := c.ListSnapshots(ctx, wanted)
+		found, err := cs.ListSnapshots(ctx, wanted)
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
 		return &found[0], nil
 	}
 	get := func(id string) (*family.Snapshot, error) {
-		x, err := c.snapshot(ctx, id)
+		x, err := cs.snapshot(ctx, id)
 		if app.CodeOf(err) == app.ENotFound {
 			return nil, nil
 		}
@@ -118,24 +124,24 @@ func (c *cloud) standingSnapshot(ctx context.Context, key string, spec family.Sn
 		out := snapshotOf(x)
 		return &out, nil
 	}
-	return account.Standing(ctx, &c.copies, key, c.timing.late, find, get)
+	return account.Standing(ctx, &cs.asked, key, cs.c.timing.late, find, get)
 }
 
 // DeleteSnapshot deletes a snapshot, and the tags that it alone carried.
-func (c *cloud) DeleteSnapshot(ctx context.Context, id string) error {
-	x, err := c.snapshot(ctx, id)
+func (cs *copies) DeleteSnapshot(ctx context.Context, id string) error {
+	x, err := cs.snapshot(ctx, id)
 	if absent(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	_, err = c.api.Storage.DeleteSnapshot(ctx, id)
+	_, err = cs.c.api.Storage.DeleteSnapshot(ctx, id)
 	if err = failure(scopeDeleteSnapshot, err); err != nil && !absent(err) {
 		return err
 	}
 	for _, t := range ownTags(x.Tags) {
-		if _, err := c.api.Tags.Delete(ctx, t); err != nil {
+		if _, err := cs.c.api.Tags.Delete(ctx, t); err != nil {
 			break
 		}
 	}
@@ -143,9 +149,9 @@ func (c *cloud) DeleteSnapshot(ctx context.Context, id string) error {
 }
 
 // CreateVolumeFrom makes a volume of a snapshot, which has to be in its region.
-func (c *cloud) CreateVolumeFrom(ctx context.Context, spec family.VolumeSpec, snapshot string) (family.Volume, error) {
-	return c.ensureVolume(ctx, spec, func(o *godo.VolumeCreateRequest) error {
-		x, err := c.snapshot(ctx, snapshot)
+func (cs *copies) CreateVolumeFrom(ctx context.Context, spec family.VolumeSpec, snapshot string) (family.Volume, error) {
+	return cs.c.ensureVolume(ctx, spec, func(o *godo.VolumeCreateRequest) error {
+		x, err := cs.snapshot(ctx, snapshot)
 		if err != nil {
 			return err
 		}

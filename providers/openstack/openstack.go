@@ -69,6 +69,8 @@ type Provider struct {
 
 	catalog  *stack.Catalog
 	networks stack.Names[network]
+
+	*copies // for snapshots of volumes
 }
 
 var (
@@ -110,12 +112,14 @@ func Open(name string, settings map[string]any, via account.Network) (*Provider,
 		e.Field = "settings.ca_certificate"
 		return nil, &e
 	}
-	return &Provider{
+	p := &Provider{
 		name: name, settings: s, pace: stack.Usual, turns: stack.NewTurns(),
 		sessions: stack.NewSessions(stack.Options{Auth: in.auth(client), Region: in.region, Microversion: microversion, Client: client}),
 		catalog:  stack.NewCatalog(),
 		networks: stack.Names[network]{For: 10 * time.Minute},
-	}, nil
+	}
+	p.copies = &copies{p}
+	return p, nil
 }
 
 // Check looks at settings more closely than the descriptor can.

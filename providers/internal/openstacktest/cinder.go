@@ -107,7 +107,8 @@ func (c cinder) shown(id string, v *volume) object {
 	return object{"id": id, "status": v.status, "size": v.size, "volume_type": v.kind, "name": v.name, "description": nil,
 		"created_at": v.made.Format("2006-01-02T15:04:05.000000"),
 		"updated_at": nil, "metadata": metadata, "attachments": attachments, "availability_zone": v.zone, "bootable": "false", "encrypted": false,
-		"multiattach": false, "snapshot_id": nil, "source_volid": v.source, "consistencygroup_id": nil, "replication_status": nil, "user_id": ProjectID, "links": []any{}}
+		"multiattach": false, "snapshot_id": nil, "source_volid": v.source,
+		"consistencygroup_id": nil, "replication_status": nil, "user_id": ProjectID, "links": []any{}}
 }
 
 func (c cinder) oneVolume(w http.ResponseWriter, r *http.Request) {
