@@ -118,14 +118,48 @@ func (w *volumeWork) findOrCreate(ctx context.Context, want volume.ForStep) (v f
 			return v, err
 		}
 	}
-	if len(found) > 0 {
+	failed := len(found)
+	if found, err = w.withoutFailed(ctx, want, found); err != nil {
+		return v, err
+	}
+	if failed -= len(found); len(found) > 0 {
 		return w.oneOf(ctx, want, found)
+	}
+	if failed > 0 { // it never held anything
+		return w.create(ctx, want)
 	}
 	if want.External != "" || !want.MountedAt.IsZero() {
 		return v, &app.Error{Code: app.EConflict, Reason: "volume_lost", Message: fmt.Sprintf("Volume %s no longer exists at the provider.",
 			cmp.Or(want.External, want.ID)),
 			Hint: fmt.Sprintf("Restore it there with its tags, or run muster volume forget %s to continue with an empty one. Its data is lost then.", want.ID)}
 	}
+	return w.create(ctx, want)
+}
+
+// withoutFailed deletes those volumes of an intent that their cloud couldn't create, and returns the others. What a machine
+// has had is never deleted.
+func (w *volumeWork) withoutFailed(ctx context.Context, want volume.ForStep, found []family.Volume) (whole []family.Volume, err error) {
+	for _, v := range found {
+		switch {
+		case !v.Failed:
+			whole = append(whole, v)
+		case !want.MountedAt.IsZero() || v.Machine != "":
+			return nil, &app.Error{Code: app.EConflict, Reason: "volume_failed",
+				Message: fmt.Sprintf("Volume %s has failed at the provider, and it holds data.", v.ID),
+				Hint: fmt.Sprintf("Repair or restore it there, or run muster volume forget %s to continue with an empty one. "+
+					"Its data is lost then.", want.ID)}
+		default:
+			if err := w.volumes.DeleteVolume(ctx, v.ID); err != nil {
+				return nil, err
+			}
+			w.say("The provider couldn't create volume %s. It was deleted, and is created again.", v.ID)
+		}
+	}
+	return whole, nil
+}
+
+// create asks for the volume of an intent, in the zone of the node's machine.
+func (w *volumeWork) create(ctx context.Context, want volume.ForStep) (v family.Volume, err error) {
 	m, err := w.cloud.Describe(ctx, w.as.Node.MachineID)
 	if err != nil {
 		return v, err
@@ -138,6 +172,9 @@ func (w *volumeWork) findOrCreate(ctx context.Context, want volume.ForStep) (v f
 		v, err = snapshots.CreateVolumeFrom(ctx, spec, want.Snapshot)
 	} else {
 		err = app.Errorf(app.EInvalid, "provider %s doesn't make snapshots of volumes any more", w.as.Provider.Name)
+	}
+	if err == nil && v.Failed {
+		return v, app.Errorf(app.ETransient, "the provider couldn't create volume %s", v.ID) // the next attempt deletes it
 	}
 	if err == nil {
 		w.say("Created volume %s (%s, %d GB).", want.Name, v.ID, v.SizeGB)
@@ -181,13 +218,26 @@ func (w *volumeWork) detached(ctx context.Context, id, external string) error {
 	return w.await(ctx, id, external, "")
 }
 
+// look returns the volume with the provider's ID, in a list; the list of its intent where it can't be looked up.
+func (w *volumeWork) look(ctx context.Context, id, external string) ([]family.Volume, error) {
+	one, ok := family.PowerOf[family.VolumeGetter](w.cloud)
+	if !ok {
+		return w.list(ctx, id)
+	}
+	v, err := one.Volume(ctx, external)
+	if app.CodeOf(err) == app.ENotFound {
+		return nil, nil
+	}
+	return []family.Volume{v}, err
+}
+
 // volumeLooks is how often a volume is looked at before its change is called failed for now.
 const volumeLooks = 40
 
 // await returns when a machine has a volume, or none does where machine is "". One that isn't there any more has none.
 func (w *volumeWork) await(ctx context.Context, id, external, machine string) error {
 	for try := 1; ; try++ {
-		list, err := w.list(ctx, id)
+		list, err := w.look(ctx, id, external)
 		if err != nil {
 			return err
 		}

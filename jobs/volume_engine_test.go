@@ -24,6 +24,7 @@ type diskCloud struct {
 	mu    sync.Mutex
 	disks map[string]family.Volume
 	made  int
+	spoil int            // so many volumes fail
 	lose  map[string]int // by call: how many answers are lost
 }
 
@@ -44,7 +45,8 @@ func (d *diskCloud) CreateVolume(_ context.Context, s family.VolumeSpec) (family
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.made++
-	v := family.Volume{ID: fmt.Sprintf("disk-%d", d.made), Name: s.Name, SizeGB: s.SizeGB, Tags: maps.Clone(s.Tags)}
+	v := family.Volume{ID: fmt.Sprintf("disk-%d", d.made), Name: s.Name, SizeGB: s.SizeGB, Zone: s.Zone, Tags: maps.Clone(s.Tags), Failed: d.spoil > 0}
+	d.spoil--
 	d.disks[v.ID] = v
 	return v, d.lost("create")
 }
@@ -64,10 +66,13 @@ func (d *diskCloud) ListVolumes(_ context.Context, tags map[string]string) (list
 	return list, nil
 }
 
-func (d *diskCloud) AttachVolume(_ context.Context, at family.VolumeAttachment) (family.Volume, error) {
+func (d *diskCloud) AttachVolume(ctx context.Context, at family.VolumeAttachment) (family.Volume, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	v := d.disks[at.Volume]
+	if m, err := d.Describe(ctx, at.Machine); err != nil || v.Failed || m.Zone != v.Zone {
+		return v, app.Errorf(app.EInvalid, "volume %+v can't be attached to a machine in %q (%v)", v, m.Zone, err)
+	}
 	if v.Machine != "" && v.Machine != at.Machine {
 		return v, family.ErrVolumeAttached(v.ID, v.Machine)
 	}

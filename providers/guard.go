@@ -97,6 +97,8 @@ func (g *guarded) Has(power any) (ok bool) {
 		_, ok = family.PowerOf[family.Namer](g.inner)
 	case *family.Volumes:
 		_, ok = family.PowerOf[family.Volumes](g.inner)
+	case *family.VolumeGetter:
+		_, ok = family.PowerOf[family.VolumeGetter](g.inner)
 	case *family.VolumeSnapshots:
 		_, ok = family.PowerOf[family.VolumeSnapshots](g.inner)
 	case *family.Baker:

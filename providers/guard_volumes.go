@@ -52,8 +52,25 @@ func (g *guarded) ListVolumes(ctx context.Context, tags map[string]string) ([]fa
 	})
 }
 
+// Volume returns a volume of ours.
+func (g *guarded) Volume(ctx context.Context, id string) (family.Volume, error) {
+	one, ok := family.PowerOf[family.VolumeGetter](g.inner)
+	if !ok {
+		return family.Volume{}, app.Errorf(app.EInvalid, "%s: volumes can't be looked up by ID", g.name)
+	}
+	v, err := timed(ctx, g, g.limits.list, "look up volume", func(ctx context.Context) (family.Volume, error) { return one.Volume(ctx, id) })
+	if err == nil && v.Tags[family.TagInstallation] != g.installation {
+		return family.Volume{}, app.Errorf(app.ENotFound, "%s: volume %q doesn't belong to this installation", g.name, id)
+	}
+	return v, err
+}
+
 // ourVolume looks before something is done to a volume: one without our tag is ENotFound.
 func (g *guarded) ourVolume(ctx context.Context, id string) error {
+	if _, ok := family.PowerOf[family.VolumeGetter](g.inner); ok {
+		_, err := g.Volume(ctx, id)
+		return err
+	}
 	for late := family.ListsLate(g.inner); ; late = 0 { // one that was just created may not be listed yet
 		ours, err := g.ListVolumes(ctx, nil)
 		if err != nil || slices.ContainsFunc(ours, func(v family.Volume) bool { return v.ID == id }) {

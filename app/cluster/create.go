@@ -269,7 +269,11 @@ func (a *Creates) workOut(ctx context.Context, actor app.Actor, t *template.Temp
 	if w.Draft, w.Preview, err = a.Prepare(ctx, actor.Tenant, w.Request); err != nil {
 		return f, err
 	}
-	if _, err := volume.CheckUses(ctx, a.Store, actor, w.Preview.Layout.Provider, w.Preview.Volumes); err != nil {
+	claims, err := volume.CheckUses(ctx, a.Store, actor, w.Preview.Layout.Provider, w.Preview.Volumes)
+	if err == nil {
+		err = volume.CheckZones(claims, w.Request.Zone)
+	}
+	if err != nil {
 		return f, err
 	}
 	if _, _, err := w.Draft.Definition.PartialResults.Resolved(w.Request.OnFailure, w.Request.PartialOverride, w.Preview.Layout.Size()); err != nil {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -58,5 +59,9 @@ func (a *Creates) addVolumes(ctx context.Context, actor app.Actor, r CreateReque
 	n.Reservation.VolumeCost = volume.NewCost(planned)
 	n.Reservation.CostPerHour += n.Reservation.VolumeCost
 	n.Volumes, err = volume.CheckUses(ctx, a.Store, actor, n.Cluster.Provider, planned)
+	for i := range n.Nodes {
+		node := &n.Nodes[i].Node
+		node.Zone = cmp.Or(volume.ZoneOf(n.Volumes, node.Name), node.Zone)
+	}
 	return err
 }

@@ -56,6 +56,9 @@ func (a *Service) assignVolumes(ctx context.Context, as *Assignment, c *ClaimedS
 				as.Machine.Zone = v.Zone
 			}
 		}
+		if err == nil && as.Action == app.ActionCreate {
+			err = a.zoneOfKept(ctx, as, c, oc)
+		}
 		return err
 	}
 	w := volume.Wanted{Tenant: c.Tenant, Provider: c.Cluster.Provider, Cluster: c.Cluster.ID, Node: c.Node.Name, Owner: c.Cluster.Owner,
@@ -64,6 +67,24 @@ func (a *Service) assignVolumes(ctx context.Context, as *Assignment, c *ClaimedS
 		return err
 	}
 	as.Volumes, err = a.Volumes.WantVolumes(ctx, w)
+	return err
+}
+
+// zoneOfKept has a new machine made in the zone of the kept volumes that its node takes back once it's there.
+func (a *Service) zoneOfKept(ctx context.Context, as *Assignment, c *ClaimedStep, oc *operationConfig) error {
+	wanted, err := template.VolumesOf(oc.definition.Services, c.Node.Services, oc.definition.Config)
+	if err != nil || len(wanted) == 0 {
+		return err
+	}
+	kept, err := a.Volumes.KeptVolumes(ctx, c.Tenant, c.Cluster.ID, c.Node.Name)
+	for _, v := range kept {
+		takes := func(w template.NodeVolume) bool { return w.Service == v.Service && w.Name == v.Name }
+		has := func(x volume.ForStep) bool { return x.Service == v.Service && x.Name == v.Name }
+		if v.Zone != "" && slices.ContainsFunc(wanted, takes) && !slices.ContainsFunc(as.Volumes, has) {
+			as.Machine.Zone = v.Zone
+			break
+		}
+	}
 	return err
 }
 

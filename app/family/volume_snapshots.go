@@ -8,14 +8,16 @@ import (
 // VolumeSnapshots is a provider with Volumes that can copy one as it is at a moment, also while a machine has it. Copies outlive their volume. All
 // methods may be called again at any time.
 type VolumeSnapshots interface {
-	// CreateSnapshot makes one snapshot for spec.Intent, or returns the one that an earlier call with the same intent made. It returns once the volume may change
-	// without changing the snapshot. ENotFound where the volume doesn't exist.
+	// CreateSnapshot makes one snapshot for spec.Intent, or returns the one that an earlier call with the same intent
+	// made. It is Pending where the cloud still copies after a while: the next call tells how that went. One that the
+	// cloud failed to copy is deleted and made again. ENotFound where the volume doesn't exist.
 	CreateSnapshot(ctx context.Context, spec SnapshotSpec) (Snapshot, error)
 	// ListSnapshots returns every snapshot that carries all of the tags; none is an empty list and no error.
 	ListSnapshots(ctx context.Context, tags map[string]string) ([]Snapshot, error)
 	// DeleteSnapshot deletes a snapshot. An absent one is success.
 	DeleteSnapshot(ctx context.Context, id string) error
-	// CreateVolumeFrom is CreateVolume, with the content of a snapshot. ENotFound where that doesn't exist.
+	// CreateVolumeFrom is CreateVolume, with the content of a snapshot, and at least of its size. ENotFound where that
+	// doesn't exist, ETransient while it is Pending, EConflict where it is Failed.
 	CreateVolumeFrom(ctx context.Context, spec VolumeSpec, snapshot string) (Volume, error)
 }
 
@@ -30,7 +32,9 @@ type SnapshotSpec struct {
 // Snapshot is what a provider knows of a snapshot.
 type Snapshot struct {
 	ID        string
-	SizeGB    int // least of a volume that is made of it
+	SizeGB    int  // least of a volume that is made of it
+	Pending   bool // the cloud still copies it: no volume can be made of it yet
+	Failed    bool // the cloud couldn't copy it
 	Tags      map[string]string
 	CreatedAt time.Time `json:",omitzero"` // by the cloud's own clock; zero where it does not say
 }

@@ -57,6 +57,7 @@ type Volume struct {
 	Device    string // after AttachVolume: the block device on the machine, such as /dev/disk/by-id/…
 	Path      string // after AttachVolume, instead of Device: where on the machine its files are already
 	Tags      map[string]string
+	Failed    bool      // the cloud couldn't create it, or has damaged it: no machine can have it
 	CreatedAt time.Time `json:",omitzero"` // by the cloud's own clock; zero where it does not say
 }
 

@@ -86,8 +86,8 @@ const (
 type Orphan struct {
 	ID       string `json:"id"` // see OrphanID
 	Provider string `json:"provider"`
-	Machine  string `json:"machine"` // or the volume
-	// Resource says what it is: a machine or a volume.
+	Machine  string `json:"machine"` // or the volume, or the snapshot
+	// Resource says what it is: a machine, a volume or a snapshot of one.
 	Resource  app.CloudResourceKind `json:"resource"`
 	Hostname  string                `json:"hostname,omitempty"`
 	Zone      string                `json:"zone,omitempty"`

@@ -73,6 +73,9 @@ const ResourceMachine app.CloudResourceKind = "machine"
 // ResourceVolume is a volume.
 const ResourceVolume app.CloudResourceKind = "volume"
 
+// ResourceSnapshot is a snapshot of a volume.
+const ResourceSnapshot app.CloudResourceKind = "snapshot"
+
 // SeenMachine is a machine come across.
 func SeenMachine(m family.Machine, price float64) app.Seen {
 	return app.Seen{Kind: ResourceMachine, ID: m.ID, Zone: m.Zone, Price: price, CreatedAt: m.CreatedAt}

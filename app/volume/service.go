@@ -172,6 +172,7 @@ type Claim struct {
 	Volume, Node, Service, Name string
 	New                         *template.NodeVolume
 	Price                       float64 // of a new one, per hour
+	Zone                        string  // where the volume is, so that its node has to be there; "" for anywhere
 }
 
 // Planned is a volume that a cluster will have.
@@ -281,7 +282,7 @@ func CheckUses(ctx context.Context, s UseStore, actor app.Actor, provider string
 			return nil, hinted("Choose a larger volume, or a smaller size.",
 				errUse("Volume %s has %d GB, and %s needs %d GB.", v.ID, v.SizeGB, p.Key(), p.SizeGB))
 		}
-		claims = append(claims, Claim{Volume: v.ID, Node: p.Node, Service: p.Service, Name: p.Name})
+		claims = append(claims, Claim{Volume: v.ID, Node: p.Node, Service: p.Service, Name: p.Name, Zone: v.Zone})
 	}
 	return claims, nil
 }

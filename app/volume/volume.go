@@ -95,6 +95,8 @@ type StepStore interface {
 	// NodeVolumes returns a node's volumes. For a step that returns the node's machine they say what goes with it: nothing where the
 	// operation makes the machine again.
 	NodeVolumes(ctx context.Context, tenant, cluster, node string, operation int64) ([]ForStep, error)
+	// KeptVolumes returns the kept volumes that a node has had, the latest first: WantVolumes takes them back.
+	KeptVolumes(ctx context.Context, tenant, cluster, node string) ([]Volume, error)
 	// WantVolumes returns the volumes that a node needs, in the order of w. Missing ones are written down: an own one that was kept comes first.
 	WantVolumes(ctx context.Context, w Wanted) ([]ForStep, error)
 }

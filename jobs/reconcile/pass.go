@@ -70,7 +70,11 @@ func (p *pass) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
-	orphans, err := p.Orphans.SeeOrphans(ctx, name, time.Now(), append(found, disks...))
+	copies, err := p.sortSnapshots(ctx, cloud)
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	orphans, err := p.Orphans.SeeOrphans(ctx, name, time.Now(), slices.Concat(found, disks, copies))
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
@@ -237,6 +241,9 @@ func (p *pass) clear(ctx context.Context, cloud family.Provider, orphans []fleet
 func (p *pass) remove(ctx context.Context, cloud family.Provider, o fleet.Orphan) error {
 	if o.Resource == fleet.ResourceVolume {
 		return p.removeVolume(ctx, cloud, o)
+	}
+	if o.Resource == fleet.ResourceSnapshot {
+		return p.removeSnapshot(ctx, cloud, o)
 	}
 	if o.Kind != fleet.OrphanUnknown {
 		live, err := p.Orphans.IntentsOf(ctx, p.name)

@@ -1,9 +1,12 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -36,52 +39,113 @@ func (r *Reconciler) snapshots(ctx context.Context, in inAccount, list []volume.
 			err = app.Errorf(app.EInvalid, "provider %s doesn't make snapshots of volumes", account)
 		}
 	}
+	at := &snapshotAccount{r, cloud, power, account}
 	var errs []error
 	for _, s := range list {
-		external, proof, failed := "", "", err
-		switch {
-		case failed != nil:
-		case s.State == volume.SnapshotCreating:
-			external, failed = r.makeSnapshot(ctx, power, s)
-		default:
-			proof, failed = r.deleteSnapshot(ctx, cloud, power, account, s)
+		failed := err
+		if failed == nil && s.State == volume.SnapshotCreating {
+			failed = at.create(ctx, s)
+		} else if failed == nil {
+			failed = at.delete(ctx, s)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		failure := ""
-		if failed != nil {
-			failure = app.AsError(failed).ForPeople()
-			errs = append(errs, fmt.Errorf("snapshot %s: %w", s.ID, failed))
+		if failed == nil {
+			continue
 		}
-		write := func() error { return r.Snapshots.SnapshotGone(ctx, s.ID, time.Now(), proof, failure) }
-		if s.State == volume.SnapshotCreating {
-			write = func() error { return r.Snapshots.SnapshotMade(ctx, s.ID, external, failure) }
-		}
-		if err := write(); err != nil {
+		errs = append(errs, fmt.Errorf("snapshot %s: %w", s.ID, failed))
+		if err := r.snapshotFailed(ctx, s, app.AsError(failed).ForPeople()); err != nil {
 			return err
 		}
 	}
 	return errors.Join(errs...)
 }
 
+// snapshotFailed writes down why a snapshot couldn't be created or deleted yet.
+func (r *Reconciler) snapshotFailed(ctx context.Context, s volume.Snapshot, why string) error {
+	if s.State != volume.SnapshotCreating {
+		return r.Snapshots.SnapshotGone(ctx, s.ID, time.Now(), "", why)
+	}
+	_, err := r.Snapshots.SnapshotMade(ctx, s.ID, "", why)
+	return err
+}
+
+// snapshotAccount is an account that makes snapshots.
+type snapshotAccount struct {
+	*Reconciler
+	cloud family.Provider
+	power family.VolumeSnapshots
+	name  string
+}
+
+// create makes a snapshot. One that its cloud still copies is looked at again next time. One that isn't wanted any
+// more by now is deleted: anyone who deleted its row may have looked for it before it was there.
+func (a *snapshotAccount) create(ctx context.Context, s volume.Snapshot) error {
+	made, err := a.make(ctx, s)
+	if err != nil || made.Pending {
+		return err
+	}
+	held, err := a.Snapshots.SnapshotMade(ctx, s.ID, made.ID, "")
+	if err != nil || held {
+		return err
+	}
+	rows, err := a.Snapshots.SnapshotIntents(ctx, s.Provider, []string{s.ID})
+	if err != nil {
+		return err
+	}
+	switch row := rows[s.ID]; {
+	case row.State != volume.SnapshotReady:
+		return a.delete(ctx, s)
+	case row.External != made.ID:
+		return a.power.DeleteSnapshot(ctx, made.ID) // another server was faster
+	}
+	return nil
+}
+
+// delete deletes a snapshot and writes down the proof.
+func (a *snapshotAccount) delete(ctx context.Context, s volume.Snapshot) error {
+	proof, err := a.deleteSnapshot(ctx, a.cloud, a.power, a.name, s)
+	if err != nil {
+		return err
+	}
+	return a.Snapshots.SnapshotGone(ctx, s.ID, time.Now(), proof, "")
+}
+
 func (r *Reconciler) snapshotTags(s volume.Snapshot) map[string]string {
 	return map[string]string{family.TagInstallation: r.Installation, family.TagIntent: s.ID}
 }
 
-// makeSnapshot looks first whether an attempt before has made it.
-func (r *Reconciler) makeSnapshot(ctx context.Context, power family.VolumeSnapshots, s volume.Snapshot) (string, error) {
-	tags := r.snapshotTags(s)
-	found, err := power.ListSnapshots(ctx, tags)
-	if err != nil {
-		return "", err
-	}
-	if len(found) > 0 {
-		return found[0].ID, nil
+// make looks first whether an attempt before has made it: its volume need not be there any more. Where lists are late
+// it looks twice.
+func (a *snapshotAccount) make(ctx context.Context, s volume.Snapshot) (made family.Snapshot, err error) {
+	tags := a.snapshotTags(s)
+	for late := family.ListsLate(a.cloud); ; late = 0 {
+		found, err := a.power.ListSnapshots(ctx, tags)
+		if err != nil {
+			return made, err
+		}
+		found = slices.DeleteFunc(found, func(x family.Snapshot) bool { return x.Failed })
+		if len(found) > 0 {
+			return slices.MinFunc(found, older), nil
+		}
+		if late == 0 {
+			break
+		}
+		if err := loop.Pause(ctx, late); err != nil {
+			return made, err
+		}
 	}
 	tags[family.TagTenant], tags[family.TagCluster], tags[family.TagNode] = s.Tenant, s.Cluster, s.Node
-	made, err := power.CreateSnapshot(ctx, family.SnapshotSpec{Intent: s.ID, Name: "muster-" + s.ID, Volume: s.Of, Tags: tags})
-	return made.ID, err
+	return a.power.CreateSnapshot(ctx, family.SnapshotSpec{Intent: s.ID, Name: "muster-" + s.ID, Volume: s.Of, Tags: tags})
+}
+
+// older orders snapshots of one intent: whole ones come first, and then the oldest.
+func older(a, b family.Snapshot) int {
+	if a.Pending != b.Pending {
+		return map[bool]int{false: -1, true: 1}[a.Pending]
+	}
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 }
 
 // deleteSnapshot deletes all that carries the snapshot's intent, and proves with a list that nothing does any more.

@@ -57,10 +57,13 @@ type VolumeStore interface {
 // SnapshotStore keeps snapshots of volumes, and which of them are to be created or deleted.
 type SnapshotStore interface {
 	DueSnapshots(ctx context.Context, limit int) ([]volume.Snapshot, error)
-	// SnapshotMade writes what came of a creation: the provider's ID, or why there is none yet.
-	SnapshotMade(ctx context.Context, id, external, failure string) error
+	// SnapshotMade writes what came of a creation: the provider's ID, or why there is none yet. False where the snapshot
+	// isn't to be created any more: then nothing was written.
+	SnapshotMade(ctx context.Context, id, external, failure string) (bool, error)
 	// SnapshotGone ends one that is proven to be gone, or keeps why it couldn't be deleted.
 	SnapshotGone(ctx context.Context, id string, now time.Time, proof, failure string) error
+	// SnapshotIntents returns, by id, the snapshots of these ids that are known, whatever their state.
+	SnapshotIntents(ctx context.Context, provider string, ids []string) (map[string]volume.Snapshot, error)
 }
 
 // InterruptionStore keeps which machines their provider takes away.

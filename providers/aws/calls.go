@@ -37,6 +37,9 @@ type calls struct {
 	attachVolume                  call[ec2.AttachVolumeInput, ec2.AttachVolumeOutput]
 	detachVolume                  call[ec2.DetachVolumeInput, ec2.DetachVolumeOutput]
 	deleteVolume                  call[ec2.DeleteVolumeInput, ec2.DeleteVolumeOutput]
+	createSnapshot                call[ec2.CreateSnapshotInput, ec2.CreateSnapshotOutput]
+	describeSnapshots             call[ec2.DescribeSnapshotsInput, ec2.DescribeSnapshotsOutput]
+	deleteSnapshot                call[ec2.DeleteSnapshotInput, ec2.DeleteSnapshotOutput]
 
 	modifyNetworkInterfaceAttribute call[ec2.ModifyNetworkInterfaceAttributeInput, ec2.ModifyNetworkInterfaceAttributeOutput]
 }
@@ -67,6 +70,9 @@ func callsOf(c *ec2.Client) calls {
 		attachVolume:                  coded(c.AttachVolume),
 		detachVolume:                  coded(c.DetachVolume),
 		deleteVolume:                  coded(c.DeleteVolume),
+		createSnapshot:                coded(c.CreateSnapshot),
+		describeSnapshots:             coded(c.DescribeSnapshots),
+		deleteSnapshot:                coded(c.DeleteSnapshot),
 
 		modifyNetworkInterfaceAttribute: coded(c.ModifyNetworkInterfaceAttribute),
 	}

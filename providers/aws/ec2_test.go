@@ -35,6 +35,8 @@ type simulated struct {
 	subnets  []*simSubnet
 	images   []simImage
 	disks    []*simDisk
+	copies   []*simCopy
+	spoil    int // so many snapshots end in error
 	kinds    []simKind
 	profiles []string
 	placed   []string // placement groups
@@ -200,6 +202,7 @@ func (s *simulated) answer(r *http.Request, body []byte, action string, f url.Va
 		"AuthorizeSecurityGroupIngress": s.authorize, "RevokeSecurityGroupIngress": s.revoke, "ModifyNetworkInterfaceAttribute": s.modifyInterface, "AssumeRole": s.assumeRole,
 		"CreateVolume": s.createVolume, "DescribeVolumes": s.describeVolumes, "AttachVolume": s.attachVolume,
 		"DetachVolume": s.detachVolume, "DeleteVolume": s.deleteVolume,
+		"CreateSnapshot": s.createSnapshot, "DescribeSnapshots": s.describeSnapshots, "DeleteSnapshot": s.deleteSnapshot,
 	}[action]
 	if !ok {
 		return "", no("InvalidAction", "The action %s is not valid for this web service.", action)

@@ -11,6 +11,7 @@ import (
 // simDisk is a volume that was made by itself; its state follows from what was done to it when.
 type simDisk struct {
 	id, zone, kind, token, print string
+	from                         string // the snapshot that it was made of
 	size                         int
 	tags                         map[string]string
 	made, attached, left, ended  time.Time
@@ -80,8 +81,12 @@ func (s *simulated) disk(id string) (*simDisk, error) {
 }
 
 func (s *simulated) createVolume(f url.Values) (string, error) {
-	d := &simDisk{zone: f.Get("AvailabilityZone"), kind: f.Get("VolumeType"), token: f.Get("ClientToken")}
+	d := &simDisk{zone: f.Get("AvailabilityZone"), kind: f.Get("VolumeType"), token: f.Get("ClientToken"),
+		from: f.Get("SnapshotId")}
 	d.size, _ = strconv.Atoi(f.Get("Size"))
+	if err := s.copiesTo(d); err != nil {
+		return "", err
+	}
 	least := map[string]int{"gp3": 1, "gp2": 1, "standard": 1, "st1": 125, "sc1": 125}[d.kind]
 	switch {
 	case !slices.ContainsFunc(s.subnets, func(n *simSubnet) bool { return n.zone == d.zone }):

@@ -45,6 +45,8 @@ var codes = map[string]app.Code{
 	"ConcurrentTagAccess": app.ETransient, "RequestTimeout": app.ETransient,
 
 	"InvalidVolume.NotFound": app.ENotFound, "InvalidVolumeID.Malformed": app.ENotFound, "VolumeInUse": app.EConflict,
+	"InvalidSnapshot.NotFound": app.ENotFound, "InvalidSnapshotID.Malformed": app.ENotFound, "InvalidSnapshot.InUse": app.EConflict,
+	"SnapshotCreationPerVolumeRateExceeded": app.ERateLimit, "ConcurrentSnapshotLimitExceeded": app.ERateLimit,
 
 	"InvalidInstanceID.NotFound": app.ENotFound, "InvalidInstanceID.Malformed": app.ENotFound,
 

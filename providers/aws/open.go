@@ -78,7 +78,7 @@ func open(ctx context.Context, settings map[string]any, t tuning, via account.Ne
 	}
 	s := account.Settings(settings)
 	c := &cloud{settings: s, tuning: t, http: client(via, nil), dns: &dns{settings: s, tuning: t, naming: make(chan struct{}, 1)}}
-	c.disks = &disks{c}
+	c.disks = &disks{c: c}
 	conf, err := c.config(ctx)
 	if err != nil {
 		return nil, err

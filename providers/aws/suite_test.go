@@ -102,7 +102,7 @@ func (r *testRegion) reset() {
 	defer r.sim.mu.Unlock()
 	next := r.sim.next
 	r.sim.machines, r.sim.tokens, r.sim.groups, r.sim.subnets, r.sim.denied, r.sim.refuse, r.sim.zones = nil, fresh.tokens, fresh.groups, fresh.subnets, fresh.denied, fresh.refuse, fresh.zones
-	r.sim.next, r.sim.disks = next, nil
+	r.sim.next, r.sim.disks, r.sim.copies = next, nil, nil
 }
 
 // lags sets for how long EC2 does not show what was made, and returns what it was before.
@@ -157,6 +157,9 @@ func (r *testRegion) left() (out []string) {
 		if d.ended.IsZero() {
 			out = append(out, d.id)
 		}
+	}
+	for _, x := range r.sim.copies {
+		out = append(out, x.id)
 	}
 	for _, g := range r.sim.groups {
 		if !g.own {
@@ -245,7 +248,10 @@ func TestAWSPassesTheSuite(t *testing.T) {
 		},
 		Reads:    reads,
 		NoVolume: "vol-00000000000000000", NoMachine: "i-00000000000000000", MakesVolume: asks("CreateVolume"),
-		Refusals: refusals,
+		NoSnapshot: "snap-00000000000000000", MakesSnapshot: asks("CreateSnapshot"),
+		SnapshotOf:     func(_ *testing.T, id string) string { return r.snapshotOf(id) },
+		SpoilSnapshots: func(_ *testing.T, n int) { r.sim.mu.Lock(); defer r.sim.mu.Unlock(); r.sim.spoil = n },
+		Refusals:       refusals,
 		Partial: map[string]func(*http.Request) bool{
 			"the look at the image":   asks("DescribeImages"),
 			"the look at the subnets": asks("DescribeSubnets"),

@@ -16,13 +16,19 @@ import (
 	"muster/app"
 	appfamily "muster/app/family"
 	"muster/app/template"
+	"muster/providers/internal/account"
+	"muster/providers/internal/keylock"
 )
 
 // tagVolume is on volumes that outlive machines. Disks that go with a machine carry its tags, too.
 const tagVolume = "muster-volume"
 
-// disks makes volumes of EBS.
-type disks struct{ c *cloud }
+// disks makes volumes of EBS, and snapshots of them.
+type disks struct {
+	c       *cloud
+	copies  account.Asked // snapshots
+	copying keylock.Locks // by intent
+}
 
 // changeFor is how many times longer than lists are late a volume is waited for while it's created, attached or detached.
 const changeFor = 12
@@ -36,7 +42,7 @@ const (
 // volumeOf returns a volume in Muster's terms.
 func volumeOf(v types.Volume) appfamily.Volume {
 	out := appfamily.Volume{ID: value(v.VolumeId), SizeGB: int(value(v.Size)), Zone: value(v.AvailabilityZone), Tags: tagsFrom(v.Tags),
-		CreatedAt: value(v.CreateTime).UTC(), Machine: holderOf(v)}
+		CreatedAt: value(v.CreateTime).UTC(), Machine: holderOf(v), Failed: v.State == types.VolumeStateError}
 	out.Name = out.Tags[tagName]
 	delete(out.Tags, tagName)
 	delete(out.Tags, tagVolume)
@@ -104,6 +110,11 @@ func (d *disks) volume(ctx context.Context, id string) (v types.Volume, err erro
 
 // CreateVolume implements family.Volumes. The client token is made of the intent; a volume of the intent that was deleted counts on.
 func (d *disks) CreateVolume(ctx context.Context, spec appfamily.VolumeSpec) (appfamily.Volume, error) {
+	return d.ensure(ctx, spec, func(*ec2.CreateVolumeInput) error { return nil })
+}
+
+// ensure is CreateVolume, with what changes the call.
+func (d *disks) ensure(ctx context.Context, spec appfamily.VolumeSpec, change func(*ec2.CreateVolumeInput) error) (appfamily.Volume, error) {
 	in, err := d.volumeRequest(spec)
 	if err != nil {
 		return appfamily.Volume{}, err
@@ -115,6 +126,9 @@ func (d *disks) CreateVolume(ctx context.Context, spec appfamily.VolumeSpec) (ap
 		}
 		if len(found) > 0 {
 			return d.whole(ctx, found[0].ID)
+		}
+		if err := change(in); err != nil {
+			return appfamily.Volume{}, err
 		}
 		sum := sha256.Sum256(fmt.Appendf(nil, "volume %q %q %d", spec.Tags[appfamily.TagInstallation], spec.Intent, generation))
 		in.ClientToken = ref(hex.EncodeToString(sum[:]))
@@ -328,4 +342,16 @@ func (s *survey) volumes(ctx context.Context) {
 		s.doubt(appfamily.AboutPermissions, "ec2:CreateVolume", "Can't create volumes for services that need them: "+app.AsError(err).Message,
 			"Add the missing action from the policy in docs/providers/aws.md, or choose services without volumes.")
 	}
+}
+
+// Volume implements family.VolumeGetter.
+func (d *disks) Volume(ctx context.Context, id string) (appfamily.Volume, error) {
+	v, err := d.volume(ctx, id)
+	if err != nil {
+		return appfamily.Volume{}, err
+	}
+	if tags := tagsFrom(v.Tags); tags[tagVolume] == "" {
+		return appfamily.Volume{}, &app.Error{Code: app.ENotFound, Reason: reasonNoVolume, Message: fmt.Sprintf("Volume %s isn't Muster's.", id)}
+	}
+	return volumeOf(v), nil
 }

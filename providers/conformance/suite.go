@@ -69,6 +69,14 @@ type Harness[S T[S]] struct {
 	Mount, NoVolume, NoMachine string
 	// MakesVolume reports whether a call makes a volume. Members that make volumes and speak to a simulated endpoint need it.
 	MakesVolume func(*http.Request) bool
+	// NoSnapshot is an id of a snapshot in the cloud's form that it doesn't have, and MakesSnapshot reports whether a call
+	// makes a snapshot. Members that make snapshots and speak to a simulated endpoint need both.
+	NoSnapshot    string
+	MakesSnapshot func(*http.Request) bool
+	// SnapshotOf returns, as the endpoint has it, the snapshot that a volume was made of, and SpoilSnapshots has the next
+	// snapshots end in failure. Nil where no one can tell, or none does.
+	SnapshotOf     func(t S, volume string) string
+	SpoilSnapshots func(t S, n int)
 	// Wrong are accounts with something wrong in them, at least ten for a cloud.
 	Wrong []Wrong[S]
 }
@@ -93,6 +101,11 @@ func Run[S T[S]](t S, h Harness[S]) {
 	t.Run("a lost response creates no second volume", disks[S]{h}.lostAnswers)
 	t.Run("a volume that lists late is created once", disks[S]{h}.late)
 	t.Run("cloud failures have their codes for volumes", disks[S]{h}.failures)
+	t.Run("snapshots outlive their volumes", copies[S]{disks[S]{h}}.snapshots)
+	t.Run("a lost response creates no second snapshot", copies[S]{disks[S]{h}}.lostAnswers)
+	t.Run("a snapshot that lists late is created once", copies[S]{disks[S]{h}}.late)
+	t.Run("cloud failures have their codes for snapshots", copies[S]{disks[S]{h}}.failures)
+	t.Run("a snapshot that failed is created again", copies[S]{disks[S]{h}}.spoiled)
 	t.Run("machines start from images made of others", baking[S]{h}.bakes)
 	t.Run("machines prove their identity and accept our key", h.login)
 	t.Run("a lost response creates no second machine", endpoint[S]{h}.lostAnswers)

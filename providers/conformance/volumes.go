@@ -55,6 +55,7 @@ func (h disks[S]) volumes(t S) {
 		t.Fatalf("another intent is volume %s, too: %v", other.ID, err)
 	}
 	h.wantVolume(t, v, spec.Tags, made.ID, "")
+	h.lookedUp(t, p, made)
 	if all := h.listVolumes(t, v, map[string]string{family.TagInstallation: Installation}); len(all) != 2 {
 		t.Errorf("of 2 volumes the list shows %d", len(all))
 	}
@@ -184,5 +185,20 @@ func (h disks[S]) wantVolume(t S, v family.Volumes, tags map[string]string, id, 
 			slices.Sort(ids)
 			t.Fatalf("the list shows %v, want %s on %s", ids, id, cmp.Or(machine, "nothing"))
 		}
+	}
+}
+
+// lookedUp holds a member that looks up volumes by their ids to what lists say.
+func (h disks[S]) lookedUp(t S, p family.Provider, made family.Volume) {
+	t.Helper()
+	one, ok := family.PowerOf[family.VolumeGetter](p)
+	if !ok {
+		return
+	}
+	_, err := one.Volume(t.Context(), h.absentVolume())
+	wantCode(t, "looking up an absent volume", err, app.ENotFound)
+	got, err := one.Volume(t.Context(), made.ID)
+	if err != nil || got.ID != made.ID || got.Zone != made.Zone || got.SizeGB != made.SizeGB || got.Tags[family.TagIntent] != made.Tags[family.TagIntent] {
+		t.Errorf("volume %+v is looked up as %+v, %v", made, got, err)
 	}
 }

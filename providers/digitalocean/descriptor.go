@@ -16,9 +16,9 @@ const anywhere = "0.0.0.0/0, ::/0"
 
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
-	Name:        "digitalocean",
-	Sleeps:      true,
-	Volumes:     true,
+	Name:    "digitalocean",
+	Sleeps:  true,
+	Volumes: true, VolumeSnapshots: true,
 	Description: "DigitalOcean droplets. A sleeping droplet costs as much as a running one.",
 	Fields: []family.Field{
 		{Name: "token", SetBy: family.SetByTenant, Label: "API token", Type: family.FieldText, Required: true, Secret: true,

@@ -3,6 +3,7 @@ package digitalocean
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -128,7 +129,11 @@ func (w *world) harness(more []string) providertest.Harness {
 			"a data disk of words": func(s *family.MachineSpec) { s.Flavor.Extra = map[string]string{"data_disk_gb": "large"} },
 		},
 		NoVolume: "506f78a4-e098-11e5-ad9f-000f53306ae1", NoMachine: "999999999", MakesVolume: isCall("POST", "/v2/volumes"),
-		Faults: w.faults,
+		NoSnapshot: "506f78a4-e098-11e5-ad9f-000f53306ae1", MakesSnapshot: func(r *http.Request) bool {
+			return r.Method == "POST" && strings.HasSuffix(r.URL.Path, "/snapshots")
+		},
+		SnapshotOf: func(_ *testing.T, id string) string { w.mu.Lock(); defer w.mu.Unlock(); return w.sim.volumes[id].from },
+		Faults:     w.faults,
 		Late: func(t *testing.T) providertest.Late {
 			w.sim = newSim()
 			w.lag = 100 * time.Millisecond

@@ -24,6 +24,7 @@ type cloud struct {
 	recent    recent
 	volumes   volumes
 	firewalls firewalls
+	*copies   // for snapshots of volumes
 }
 
 // timing is how long things take; tests have less patience.
@@ -79,8 +80,10 @@ func open(raw map[string]any, t timing, via account.Network) (*cloud, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cloud{settings: s, raw: account.Settings(raw), api: api, timing: t, recent: recent{keep: 6 * t.late, made: make(map[string]made)},
-		volumes: volumes{api: api, look: t.look}, firewalls: firewalls{api: api, sshFrom: s.sshFrom}}, nil
+	c := &cloud{settings: s, raw: account.Settings(raw), api: api, timing: t, recent: recent{keep: 6 * t.late, made: make(map[string]made)},
+		volumes: volumes{api: api, look: t.look}, firewalls: firewalls{api: api, sshFrom: s.sshFrom}}
+	c.copies = &copies{c: c}
+	return c, nil
 }
 
 func (c *cloud) ListsLate() time.Duration { return c.timing.late }

@@ -29,6 +29,7 @@ type sim struct {
 	keys      map[string]map[string]any // by fingerprint
 	droplets  map[int]*simDroplet
 	volumes   map[string]*simVolume
+	copies    map[string]*simSnapshot
 	firewalls map[string]map[string]any
 	tags      map[string]string // canonical form by small letters
 	stale     []string          // tags of droplets that others deleted: they look like those of a droplet that is being made, and cost nothing
@@ -50,7 +51,8 @@ func newSim() *sim {
 		account: map[string]any{"droplet_limit": 25, "volume_limit": 100, "email": "ops@example.org", "name": "Ops", "uuid": "b6fr89dbf6d9156cace5f3c78dc9851d957381ef",
 			"email_verified": true, "status": "active", "status_message": "", "team": map[string]any{"uuid": "5df3e3004a17e242b7c20ca6c9fc25b701a47ece", "name": "Example Team"}},
 		regions: map[string]map[string]any{}, sizes: map[string]map[string]any{}, vpcs: map[string]map[string]any{}, keys: map[string]map[string]any{},
-		droplets: map[int]*simDroplet{}, volumes: map[string]*simVolume{}, firewalls: map[string]map[string]any{}, tags: map[string]string{}, serial: 3164493,
+		droplets: map[int]*simDroplet{}, volumes: map[string]*simVolume{}, copies: map[string]*simSnapshot{},
+		firewalls: map[string]map[string]any{}, tags: map[string]string{}, serial: 3164493,
 	}
 	for slug, name := range map[string]string{"fra1": "Frankfurt 1", "nyc3": "New York 3", "sfo1": "San Francisco 1"} {
 		s.regions[slug] = map[string]any{"slug": slug, "name": name, "available": slug != "sfo1", "features": []string{"backups", "ipv6", "metadata", "storage"}, "sizes": []string{}}
@@ -100,6 +102,10 @@ func (s *sim) routes() http.Handler {
 		{"POST /v2/volumes", "block_storage:create", (*sim).createVolume},
 		{"GET /v2/volumes/{id}", "block_storage:read", (*sim).getVolume},
 		{"DELETE /v2/volumes/{id}", "block_storage:delete", (*sim).deleteVolume},
+		{"GET /v2/snapshots", scopeSnapshot, (*sim).listSnapshots},
+		{"POST /v2/volumes/{id}/snapshots", scopeMakeSnapshot, (*sim).createSnapshot},
+		{"GET /v2/snapshots/{id}", scopeSnapshot, (*sim).getSnapshot},
+		{"DELETE /v2/snapshots/{id}", scopeDeleteSnapshot, (*sim).deleteSnapshot},
 		{"POST /v2/volumes/{id}/actions", "block_storage_action:create", (*sim).actVolume},
 		{"GET /v2/firewalls", "firewall:read", func(s *sim, c *call) { c.list("firewalls", sorted(s.firewalls)) }},
 		{"POST /v2/firewalls", "firewall:create", (*sim).createFirewall},
@@ -382,6 +388,9 @@ func (s *sim) left() []string {
 	}
 	for id := range s.volumes {
 		out = append(out, "volume "+id)
+	}
+	for id := range s.copies {
+		out = append(out, "snapshot "+id)
 	}
 	for id := range s.firewalls {
 		out = append(out, "firewall "+id)

@@ -222,6 +222,7 @@ func (s *sim) action(kind, of string, id int) map[string]any {
 
 type simVolume struct {
 	id, name, region, description string
+	from                          string // the snapshot that it was made of
 	size, droplet                 int
 	made                          time.Time
 	freeAt                        time.Time // when a detachment ends
@@ -282,8 +283,10 @@ func (s *sim) createVolume(c *call) {
 		c.unprocessable("invalid size")
 	case len(s.volumes) >= s.account["volume_limit"].(int):
 		c.unprocessable("failed to create volume: volume limit exceeded")
+	case s.refuseFrom(c, text(c.body["snapshot_id"]), region, int(n)):
 	default:
-		v := &simVolume{id: s.uuid(), name: name, region: region, size: int(n), description: text(c.body["description"]), made: time.Now()}
+		v := &simVolume{id: s.uuid(), name: name, region: region, size: int(n), description: text(c.body["description"]), made: time.Now(),
+			from: text(c.body["snapshot_id"])}
 		s.volumes[v.id] = v
 		c.answer(201, map[string]any{"volume": s.volumeJSON(v)})
 	}

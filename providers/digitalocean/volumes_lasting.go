@@ -97,6 +97,11 @@ func (c *cloud) volume(ctx context.Context, id string) (*godo.Volume, error) {
 
 // CreateVolume makes a volume, or returns the intent's existing one. A name is unique in a region, so a second one is refused there while lists lag behind.
 func (c *cloud) CreateVolume(ctx context.Context, spec family.VolumeSpec) (family.Volume, error) {
+	return c.ensureVolume(ctx, spec, func(*godo.VolumeCreateRequest) error { return nil })
+}
+
+// ensureVolume is CreateVolume, with what changes the call that makes one.
+func (c *cloud) ensureVolume(ctx context.Context, spec family.VolumeSpec, change func(*godo.VolumeCreateRequest) error) (family.Volume, error) {
 	q := url.Values{}
 	for k, v := range spec.Tags {
 		q.Set(k, v)
@@ -117,8 +122,12 @@ func (c *cloud) CreateVolume(ctx context.Context, spec family.VolumeSpec) (famil
 		if len(found) > 0 {
 			return found[0], nil
 		}
-		v, _, err := c.api.Storage.CreateVolume(ctx, &godo.VolumeCreateRequest{Region: cmp.Or(spec.Zone, c.region), Name: lastingName(spec.Tags),
-			SizeGigaBytes: int64(spec.SizeGB), Description: q.Encode(), Tags: append([]string{}, labelTags(spec.Tags)...)})
+		o := &godo.VolumeCreateRequest{Region: cmp.Or(spec.Zone, c.region), Name: lastingName(spec.Tags),
+			SizeGigaBytes: int64(spec.SizeGB), Description: q.Encode(), Tags: append([]string{}, labelTags(spec.Tags)...)}
+		if err := change(o); err != nil {
+			return family.Volume{}, err
+		}
+		v, _, err := c.api.Storage.CreateVolume(ctx, o)
 		if err = failure("block_storage:create", err); err == nil {
 			return lasting(v), nil
 		}
@@ -234,4 +243,16 @@ func (c *cloud) DeleteVolume(ctx context.Context, id string) error {
 		}
 	}
 	return err
+}
+
+// Volume returns one volume that outlives droplets.
+func (c *cloud) Volume(ctx context.Context, id string) (family.Volume, error) {
+	v, err := c.volume(ctx, id)
+	if err != nil {
+		return family.Volume{}, err
+	}
+	if lastingTags(v) == nil {
+		return family.Volume{}, app.Errorf(app.ENotFound, "Volume %s isn't Muster's.", id)
+	}
+	return lasting(v), nil
 }

@@ -122,7 +122,7 @@ func (s *survey) permissions(ctx context.Context) {
 	if s.p.NameZone() != "" {
 		wanted = append(wanted, dnsPermissions...)
 	}
-	granted, err := s.p.api.GrantedPermissions(ctx, s.p.project, slices.Concat(wanted, volumePermissions))
+	granted, err := s.p.api.GrantedPermissions(ctx, s.p.project, slices.Concat(wanted, volumePermissions, snapshotPermissions))
 	if err != nil {
 		e := app.AsError(coded(err))
 		s.found = append(s.found, family.Finding{About: family.AboutPermissions, Subject: "permissions", Warning: true, Code: e.Code,
@@ -131,11 +131,11 @@ func (s *survey) permissions(ctx context.Context) {
 		return
 	}
 	given := func(p string) bool { return slices.Contains(granted, p) }
-	missing, lacks := slices.DeleteFunc(wanted, given), slices.DeleteFunc(slices.Clone(volumePermissions), given)
-	if len(lacks) > 0 {
-		s.found = append(s.found, family.Finding{About: family.AboutPermissions, Subject: "volumes", Warning: true, Code: app.ECredentials,
-			Message: "The service account can't manage volumes: it lacks " + strings.Join(lacks, ", ") + ".",
-			Hint:    "Grant the service account the custom role in docs/providers/google.md, or choose services without volumes."})
+	missing := slices.DeleteFunc(wanted, given)
+	for subject, some := range map[string][]string{"volumes": volumePermissions, "snapshots": snapshotPermissions} {
+		if lacks := slices.DeleteFunc(slices.Clone(some), given); len(lacks) > 0 {
+			s.found = append(s.found, cannotManage(subject, lacks))
+		}
 	}
 	slices.Sort(missing)
 	if len(missing) > 0 {
@@ -301,4 +301,15 @@ func (s *survey) network(ctx context.Context, zone string, c choices) {
 		return
 	}
 	s.good(family.AboutNetwork, name, "Subnetwork %s exists in %s.", name, where)
+}
+
+// cannotManage warns of permissions that only some clusters need.
+func cannotManage(subject string, lacks []string) family.Finding {
+	without := "choose services without volumes"
+	if subject == "snapshots" {
+		without = "don't create snapshots of volumes"
+	}
+	return family.Finding{About: family.AboutPermissions, Subject: subject, Warning: true, Code: app.ECredentials,
+		Message: "The service account can't manage " + subject + ": it lacks " + strings.Join(lacks, ", ") + ".",
+		Hint:    "Grant the service account the custom role in docs/providers/google.md, or " + without + "."}
 }

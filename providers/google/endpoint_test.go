@@ -41,6 +41,8 @@ type cloud struct {
 	tokens     map[string]bool
 	instances  map[string]*gcp.Instance // by zone and name
 	disks      map[string]*gcp.Disk     // by zone and name
+	copies     map[string]*gcp.Snapshot
+	spoil      int // so many snapshots fail
 	firewalls  map[string]*gcp.Firewall
 	managed    []*gcp.ManagedZone
 	sets       []*gcp.RecordSet
@@ -101,6 +103,7 @@ var testKey = sync.OnceValue(func() *rsa.PrivateKey {
 func newCloud(t *testing.T, faults *providertest.Faults) *cloud {
 	c := &cloud{faults: faults, tokens: map[string]bool{}, instances: map[string]*gcp.Instance{}, disks: map[string]*gcp.Disk{},
 		firewalls:  map[string]*gcp.Firewall{},
+		copies:     map[string]*gcp.Snapshot{},
 		operations: map[string]*operation{}, requests: map[string]*operation{}, looks: map[uint64]int{},
 		zones:    map[string]string{testZone: "UP", otherZone: "UP", "us-east1-b": "UP"},
 		types:    map[string]*gcp.MachineType{},
@@ -126,7 +129,7 @@ func newCloud(t *testing.T, faults *providertest.Faults) *cloud {
 		}
 	}
 	for _, permission := range slices.Concat([]string{"iam.serviceAccounts.actAs", "compute.instances.setServiceAccount"}, permissions, firewallPermissions,
-		volumePermissions, dnsPermissions) {
+		volumePermissions, snapshotPermissions, dnsPermissions) {
 		c.granted[permission] = true
 	}
 	mux := http.NewServeMux()
@@ -211,6 +214,10 @@ func (c *cloud) api() http.Handler {
 		"GET " + root + "/aggregated/disks":                                             c.aggregatedDisks,
 		"POST " + root + "/zones/{zone}/disks":                                          c.insertDisk,
 		"GET " + root + "/zones/{zone}/disks/{name}":                                    c.oneDisk,
+		"POST " + root + "/zones/{zone}/disks/{name}/createSnapshot":                    c.insertSnapshot,
+		"GET " + root + "/global/snapshots":                                             c.listSnapshots,
+		"GET " + root + "/global/snapshots/{name}":                                      c.oneSnapshot,
+		"DELETE " + root + "/global/snapshots/{name}":                                   c.oneSnapshot,
 		"DELETE " + root + "/zones/{zone}/disks/{name}":                                 c.oneDisk,
 		"POST " + root + "/zones/{zone}/instances":                                      c.insert,
 		"GET " + root + "/zones/{zone}/instances/{name}":                                c.getInstance,

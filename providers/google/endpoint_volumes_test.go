@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	diskFields     = "name:string description:string sizeGb:string type:string labels.*:string"
+	diskFields     = "name:string description:string sizeGb:string type:string labels.*:string sourceSnapshot:string"
+	copyFields     = "name:string description:string labels.*:string"
 	attachedFields = "source:string deviceName:string type:string mode:string"
 )
 
@@ -41,6 +42,10 @@ func (c *cloud) insertDisk(w http.ResponseWriter, r *http.Request) {
 		return
 	case len(d.Labels) > 64 || len(d.Description) > 2048:
 		invalid("resource", "too long").write(w)
+		return
+	}
+	if bad := c.copiesTo(&d); bad != nil {
+		bad.write(w)
 		return
 	}
 	for k, v := range d.Labels {

@@ -17,9 +17,10 @@ import (
 
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
-	Name:    "google",
-	Sleeps:  true,
-	Volumes: true,
+	Name:            "google",
+	Sleeps:          true,
+	VolumeSnapshots: true,
+	Volumes:         true,
 	Description: "Google Compute Engine machines. A flavor is a machine type (e2-medium, n2-custom-4-8192); an image is a family (debian-12, ubuntu-2404-lts-amd64), " +
 		"PROJECT/FAMILY, or the path of an image.",
 	Fields: append([]family.Field{

@@ -93,7 +93,14 @@ func TestSuite(t *testing.T) {
 		Reopen:   func(t *testing.T) family.Provider { return c.open(t, named) },
 		Vanish:   func(_ *testing.T, id string) { c.mu.Lock(); defer c.mu.Unlock(); delete(c.instances, id) },
 		NoVolume: testZone + "/none", NoMachine: testZone + "/none", MakesVolume: post("/disks"),
-		Flavor: "e2-medium", Image: "debian-12", Zone: otherZone,
+		NoSnapshot: "none", MakesSnapshot: post("/createSnapshot"),
+		SnapshotOf: func(_ *testing.T, id string) string {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return base(c.disks[id].SourceSnapshot)
+		},
+		SpoilSnapshots: func(_ *testing.T, n int) { c.mu.Lock(); defer c.mu.Unlock(); c.spoil = n },
+		Flavor:         "e2-medium", Image: "debian-12", Zone: otherZone,
 		Refuses: map[string]func(*family.MachineSpec){
 			"an unknown flavor":           func(s *family.MachineSpec) { s.Flavor.Flavor = "z9-huge" },
 			"a flavor that is no name":    func(s *family.MachineSpec) { s.Flavor.Flavor = "../x" },
@@ -162,6 +169,7 @@ func TestSuite(t *testing.T) {
 			defer c.mu.Unlock()
 			left := append(slices.Collect(maps.Keys(c.instances)), slices.Collect(maps.Keys(c.firewalls))...)
 			left = append(left, slices.Collect(maps.Keys(c.disks))...)
+			left = append(left, slices.Collect(maps.Keys(c.copies))...)
 			for _, s := range c.sets {
 				if strings.HasPrefix(s.Name, "_muster.") {
 					left = append(left, s.Name)

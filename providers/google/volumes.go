@@ -56,7 +56,7 @@ func diskTags(d *gcp.Disk) map[string]string {
 
 func volumeOf(d *gcp.Disk) family.Volume {
 	return family.Volume{ID: diskIDOf(d), Name: d.Name, SizeGB: int(d.SizeGB), Zone: base(d.Zone), Machine: holderOf(d), Tags: diskTags(d),
-		CreatedAt: when(d.CreationTimestamp)}
+		CreatedAt: when(d.CreationTimestamp), Failed: d.Status == "FAILED"}
 }
 
 // volumeName is unique for an intent, so that a zone itself refuses a second volume for it.
@@ -120,6 +120,11 @@ func (vs *disks) volume(ctx context.Context, id string) (*gcp.Disk, error) {
 
 // CreateVolume makes the disk, or returns the intent's existing one in any zone.
 func (vs *disks) CreateVolume(ctx context.Context, spec family.VolumeSpec) (family.Volume, error) {
+	return vs.ensureVolume(ctx, spec, func(*gcp.Disk) error { return nil })
+}
+
+// ensureVolume is CreateVolume, with what changes the disk.
+func (vs *disks) ensureVolume(ctx context.Context, spec family.VolumeSpec, change func(*gcp.Disk) error) (family.Volume, error) {
 	zone := cmp.Or(spec.Zone, vs.p.zone)
 	if err := checkZone(zone); err != nil {
 		return family.Volume{}, err
@@ -141,6 +146,9 @@ func (vs *disks) CreateVolume(ctx context.Context, spec family.VolumeSpec) (fami
 	d.Labels[labelVolume] = "true"
 	if strings.HasPrefix(kind, "pd-") {
 		d.SizeGB = max(d.SizeGB, leastDisk)
+	}
+	if err := change(d); err != nil {
+		return family.Volume{}, err
 	}
 	err = vs.insertDisk(ctx, zone, d, requestID("volume", spec.Tags[family.TagInstallation], spec.Intent, zone))
 	switch code := app.CodeOf(err); {
@@ -318,4 +326,16 @@ func (vs *disks) DeleteVolume(ctx context.Context, id string) error {
 		return family.ErrVolumeAttached(id, holderOf(now))
 	}
 	return err
+}
+
+// Volume returns one volume.
+func (vs *disks) Volume(ctx context.Context, id string) (family.Volume, error) {
+	d, err := vs.volume(ctx, id)
+	if err != nil {
+		return family.Volume{}, err
+	}
+	if d.Labels[labelVolume] == "" {
+		return family.Volume{}, noVolume(id)
+	}
+	return volumeOf(d), nil
 }

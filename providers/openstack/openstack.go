@@ -17,7 +17,7 @@ var Descriptor = family.Descriptor{
 	Name:        "openstack",
 	Description: "Servers in an OpenStack project.",
 	Sleeps:      true,
-	Volumes:     true,
+	Volumes:     true, VolumeSnapshots: true,
 	Bakes:       true,
 	Fields: []family.Field{
 		{Name: "clouds_yaml", SetBy: family.SetByTenant, Label: "clouds.yaml", Type: family.FieldLines, Secret: true, Help: "The text of a clouds.yaml. The fields below add to its entry or override it."},
@@ -70,6 +70,8 @@ type Provider struct {
 
 	catalog  *stack.Catalog
 	networks stack.Names[network]
+
+	*copies // for snapshots of volumes
 }
 
 var (
@@ -112,12 +114,14 @@ func Open(name string, settings map[string]any, via account.Network) (*Provider,
 		e.Field = "settings.ca_certificate"
 		return nil, &e
 	}
-	return &Provider{
+	p := &Provider{
 		name: name, settings: s, pace: stack.Usual, turns: stack.NewTurns(),
 		sessions: stack.NewSessions(stack.Options{Auth: in.auth(client), Region: in.region, Microversion: microversion, Client: client}),
 		catalog:  stack.NewCatalog(),
 		networks: stack.Names[network]{For: 10 * time.Minute},
-	}, nil
+	}
+	p.copies = &copies{p}
+	return p, nil
 }
 
 // Check looks at settings more closely than the descriptor can.

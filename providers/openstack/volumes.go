@@ -47,3 +47,8 @@ func (p *Provider) DeleteVolume(ctx context.Context, id string) error {
 	_, err := stack.With(ctx, p.sessions, func(s *stack.Session) (any, error) { return nil, stack.DeleteVolume(ctx, s, p.pace, id) })
 	return err
 }
+
+// Volume returns one volume.
+func (p *Provider) Volume(ctx context.Context, id string) (family.Volume, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) (family.Volume, error) { return stack.OneVolume(ctx, s, id) })
+}

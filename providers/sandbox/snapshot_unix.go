@@ -176,9 +176,11 @@ func (p *Provider) CreateVolumeFrom(ctx context.Context, spec family.VolumeSpec,
 	case !errors.Is(err, fs.ErrNotExist):
 		return family.Volume{}, err
 	}
-	if _, err := p.files.loadSnapshot(from); errors.Is(err, fs.ErrNotExist) {
+	s, err := p.files.loadSnapshot(from)
+	if errors.Is(err, fs.ErrNotExist) {
 		return family.Volume{}, app.Errorf(app.ENotFound, "snapshot %q doesn't exist in the sandbox", from)
-	} else if err != nil {
+	}
+	if err != nil {
 		return family.Volume{}, err
 	}
 	if err := p.usage.roomOnDisk(ctx); err != nil {
@@ -187,6 +189,7 @@ func (p *Provider) CreateVolumeFrom(ctx context.Context, spec family.VolumeSpec,
 	if err := copyFiles(ctx, p.files.snapshotFiles(from), p.files.volumeFiles(id)); err != nil {
 		return family.Volume{}, err
 	}
-	v := &volume{ID: id, Intent: spec.Intent, Name: spec.Name, SizeGB: spec.SizeGB, Tags: spec.Tags, Created: time.Now().UTC()}
+	v := &volume{ID: id, Intent: spec.Intent, Name: spec.Name, SizeGB: max(spec.SizeGB, s.SizeGB), Tags: spec.Tags,
+		Created: time.Now().UTC()}
 	return v.view(), p.files.saveVolume(v)
 }

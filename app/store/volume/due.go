@@ -2,6 +2,8 @@ package volume
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -85,6 +87,29 @@ func (s *Store) VolumeIntents(ctx context.Context, provider string, ids []string
 			continue
 		}
 		if err := s.Each(ctx, add, `SELECT `+columns+` FROM volumes v WHERE v.id = ? AND v.provider = ?`, id, provider); err != nil {
+			return nil, err
+		}
+	}
+	return known, nil
+}
+
+// mostAtOnce is how many ids one query names.
+const mostAtOnce = 200
+
+// SnapshotIntents returns those of the ids that are snapshots of a provider's name, whatever their state.
+func (s *Store) SnapshotIntents(ctx context.Context, provider string, ids []string) (map[string]volume.Snapshot, error) {
+	known := map[string]volume.Snapshot{}
+	for some := range slices.Chunk(ids, mostAtOnce) {
+		args := []any{provider}
+		for _, id := range some {
+			args = append(args, id)
+		}
+		err := s.Each(ctx, func(row db.Scanner) error {
+			x, err := scanSnapshot(row)
+			known[x.ID] = x
+			return err
+		}, `SELECT `+snapshotColumns+` FROM volume_snapshots s WHERE s.provider = ? AND s.id IN (?`+strings.Repeat(`, ?`, len(some)-1)+`)`, args...)
+		if err != nil {
 			return nil, err
 		}
 	}

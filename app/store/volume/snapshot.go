@@ -138,14 +138,16 @@ func (s *Store) DueSnapshots(ctx context.Context, limit int) (list []volume.Snap
 	return list, err
 }
 
-// SnapshotMade writes what came of a creation, and has the oldest ones deleted that are too many.
-func (s *Store) SnapshotMade(ctx context.Context, id, external, failure string) error {
-	return s.Write(ctx, func(t *db.Tx) error {
-		if failure != "" {
-			return t.Exec(`UPDATE volume_snapshots SET error = ? WHERE id = ? AND state = 'creating'`, failure, id)
+// SnapshotMade writes what came of a creation, and has the oldest ones deleted that are too many. False where the
+// snapshot isn't to be created any more.
+func (s *Store) SnapshotMade(ctx context.Context, id, external, failure string) (held bool, err error) {
+	err = s.Write(ctx, func(t *db.Tx) error {
+		set, args := `error = ?`, []any{failure, id}
+		if failure == "" {
+			set, args = `state = 'ready', snapshot = ?, error = ''`, []any{external, id}
 		}
-		n, err := t.Count(`UPDATE volume_snapshots SET state = 'ready', snapshot = ?, error = '' WHERE id = ? AND state = 'creating'`, external, id)
-		if err != nil || n == 0 {
+		n, err := t.Count(`UPDATE volume_snapshots SET `+set+` WHERE id = ? AND state = 'creating'`, args...)
+		if held = n > 0; err != nil || !held || failure != "" {
 			return err
 		}
 		return t.Exec(`UPDATE volume_snapshots SET state = 'deleting' WHERE state = 'ready' AND volume = (SELECT volume FROM volume_snapshots WHERE id = ?)
@@ -154,6 +156,7 @@ func (s *Store) SnapshotMade(ctx context.Context, id, external, failure string) 
 				AND (n.created_at > volume_snapshots.created_at OR n.created_at = volume_snapshots.created_at AND n.id > volume_snapshots.id))
 				>= (SELECT keep FROM volume_snapshots WHERE id = ?)`, id, id)
 	})
+	return held && err == nil, err
 }
 
 // SnapshotGone ends a snapshot that is proven to be gone, or keeps why it couldn't be deleted.

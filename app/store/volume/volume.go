@@ -48,6 +48,17 @@ func (s *Store) NodeVolumes(ctx context.Context, tenant, cluster, node string, o
 	return list, err
 }
 
+// KeptVolumes implements volume.StepStore.
+func (s *Store) KeptVolumes(ctx context.Context, tenant, cluster, node string) (list []volume.Volume, err error) {
+	err = s.Each(ctx, func(row db.Scanner) error {
+		v, err := scan(row)
+		list = append(list, v)
+		return err
+	}, `SELECT `+columns+` FROM volumes v WHERE v.kept_cluster = ? AND v.kept_cluster <> '' AND v.tenant = ? AND v.state = 'kept' AND v.node = ?
+		ORDER BY v.kept_at DESC LIMIT ?`, cluster, tenant, node, mostListed)
+	return list, err
+}
+
 func scanForStep(row db.Scanner) (f volume.ForStep, err error) {
 	var asked, discard, stays int64
 	var snapshot string
@@ -183,12 +194,14 @@ func Note(t *db.Tx, at time.Time, tenant, cluster, node string, seen []volume.Se
 		if x.Mounted {
 			mounted = db.Micros(at)
 		}
-		if err := t.Exec(`UPDATE volumes SET volume = CASE WHEN volume = '' THEN CAST(? AS TEXT) ELSE volume END,
-			zone = CASE WHEN zone = '' THEN CAST(? AS TEXT) ELSE zone END,
+		// Of one that was never mounted another can have been created, where the first one failed.
+		if err := t.Exec(`UPDATE volumes SET volume = CASE WHEN volume = '' OR mounted_at = 0 AND CAST(? AS TEXT) <> '' THEN CAST(? AS TEXT)
+				ELSE volume END,
+			zone = CASE WHEN zone = '' OR mounted_at = 0 THEN CAST(? AS TEXT) ELSE zone END,
 			machine = ?, state = CASE WHEN CAST(? AS TEXT) = '' THEN 'detached' ELSE 'attached' END,
 				size_gb = CASE WHEN CAST(? AS BIGINT) > size_gb THEN CAST(? AS BIGINT) ELSE size_gb END,
 			mounted_at = CASE WHEN mounted_at = 0 THEN CAST(? AS BIGINT) ELSE mounted_at END, error = '' WHERE id = ?`,
-			x.External, x.Zone, x.Machine, x.Machine, x.SizeGB, x.SizeGB, mounted, x.ID); err != nil {
+			x.External, x.External, x.Zone, x.Machine, x.Machine, x.SizeGB, x.SizeGB, mounted, x.ID); err != nil {
 			return err
 		}
 		if known == "" && x.External != "" {

@@ -24,7 +24,9 @@ const metaZone = "muster-zone"
 // volumeOf is a volume in the family's words.
 func volumeOf(v *volumes.Volume) family.Volume {
 	out := family.Volume{ID: v.ID, Name: v.Name, SizeGB: v.Size, Zone: v.Metadata[metaZone], Tags: maps.Clone(v.Metadata), CreatedAt: v.CreatedAt}
+	out.Failed = v.Status == "error"
 	delete(out.Tags, metaZone)
+	delete(out.Tags, metaSnapshot)
 	if len(v.Attachments) > 0 {
 		out.Machine = v.Attachments[0].ServerID
 	}
@@ -59,20 +61,30 @@ func ListVolumes(ctx context.Context, s *Session, tags map[string]string) ([]fam
 	all, err := allVolumes(ctx, s, tags)
 	out := make([]family.Volume, 0, len(all))
 	for _, v := range all {
-		out = append(out, volumeOf(&v))
+		if v.Metadata[metaSnapshot] == "" {
+			out = append(out, volumeOf(&v))
+		}
 	}
 	return out, err
 }
 
 // EnsureVolume makes a volume, or finds the one of the same intent. It sends the call that makes one at most once.
 func EnsureVolume(ctx context.Context, s *Session, p Pace, recent *Recent, spec family.VolumeSpec, kind string) (family.Volume, error) {
+	return ensureVolume(ctx, s, p, recent, spec, func(o *volumes.CreateOpts) (err error) {
+		o.VolumeType = kind
+		o.AvailabilityZone, err = volumeZone(ctx, s, spec.Zone)
+		return err
+	})
+}
+
+// ensureVolume is EnsureVolume, with what fills in the call that makes one.
+func ensureVolume(ctx context.Context, s *Session, p Pace, recent *Recent, spec family.VolumeSpec,
+	fill func(*volumes.CreateOpts) error) (family.Volume, error) {
 	if err := s.Needs("volume", s.Volume); err != nil {
 		return family.Volume{}, err
 	}
-	for k, v := range spec.Tags {
-		if !metaKey.MatchString(k) || k == metaZone || len(v) > 255 {
-			return family.Volume{}, app.Errorf(app.EInvalid, "%q isn't a valid tag of a volume: names and values have up to 255 characters", k)
-		}
+	if err := checkMetadata(spec.Tags); err != nil {
+		return family.Volume{}, err
 	}
 	intent := spec.Tags[family.TagInstallation] + "\x00" + spec.Intent
 	one, err := standingVolume(ctx, s, p, recent, intent, spec.Tags)
@@ -81,44 +93,63 @@ func EnsureVolume(ctx context.Context, s *Session, p Pace, recent *Recent, spec 
 	}
 	ours := one == nil
 	if ours {
-		o := volumes.CreateOpts{Size: spec.SizeGB, Name: spec.Name, VolumeType: kind, Metadata: maps.Clone(spec.Tags)}
-		if o.AvailabilityZone, err = volumeZone(ctx, s, spec.Zone); err != nil {
+		o := volumes.CreateOpts{Size: spec.SizeGB, Name: spec.Name, Metadata: maps.Clone(spec.Tags)}
+		if err := fill(&o); err != nil {
 			return family.Volume{}, err
 		}
-		if o.AvailabilityZone != "" {
-			o.Metadata[metaZone] = o.AvailabilityZone
-		}
-		one, err = volumes.Create(ctx, s.Volume, o, nil).Extract()
-		switch {
-		case err == nil:
-			recent.keep(intent, one.ID, p.Late)
-		case undecided(err):
-			recent.keep(intent, "", p.Late)
-		}
-		if err != nil {
-			return family.Volume{}, asked(err)
+		if one, err = createVolume(ctx, s, p, recent, intent, o); err != nil {
+			return family.Volume{}, err
 		}
 	}
-	id := one.ID
-	there, err := p.Until(ctx, func() (bool, error) {
-		if one, err = getVolume(ctx, s, id); err != nil {
-			return false, err
+	return whenCreated(ctx, s, p, one.ID, ours)
+}
+
+// checkMetadata refuses tags that a volume can't have.
+func checkMetadata(tags map[string]string) error {
+	for k, v := range tags {
+		if !metaKey.MatchString(k) || k == metaZone || k == metaSnapshot || len(v) > 255 {
+			return app.Errorf(app.EInvalid, "%q isn't a valid tag of a volume: names and values have up to 255 characters", k)
 		}
-		if one.Status == "error" {
-			return false, app.Errorf(app.ECapacity, "the cloud failed to create volume %s", id)
-		}
-		return one.Status != "creating", nil
+	}
+	return nil
+}
+
+// createVolume sends the call that makes a volume, and remembers it.
+func createVolume(ctx context.Context, s *Session, p Pace, recent *Recent, intent string, o volumes.CreateOpts) (*volumes.Volume, error) {
+	if o.AvailabilityZone != "" {
+		o.Metadata[metaZone] = o.AvailabilityZone
+	}
+	one, err := volumes.Create(ctx, s.Volume, o, nil).Extract()
+	switch {
+	case err == nil:
+		recent.keep(intent, one.ID, p.Late)
+	case undecided(err):
+		recent.keep(intent, "", p.Late)
+	}
+	if err != nil {
+		return nil, asked(err)
+	}
+	return one, nil
+}
+
+// whenCreated returns a volume once it is no longer being created. One of ours that Cinder couldn't create is deleted:
+// nothing was ever on it. One of an attempt before is Failed, and it is for the caller to say what is to become of it.
+func whenCreated(ctx context.Context, s *Session, p Pace, id string, ours bool) (family.Volume, error) {
+	var one *volumes.Volume
+	there, err := p.Until(ctx, func() (done bool, err error) {
+		one, err = getVolume(ctx, s, id)
+		return err == nil && one.Status != "creating", err
 	})
 	switch {
-	case ours && app.CodeOf(err) == app.ECapacity: // nothing was ever on it
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-		defer cancel()
-		_ = removeVolume(ctx, s, p, id) // where that fails too, the volume is found by its tags
-		return family.Volume{}, err
 	case err != nil:
 		return family.Volume{}, err
 	case !there:
 		return family.Volume{}, app.Errorf(app.ETimeout, "volume %s is still being created", id)
+	case ours && one.Status == "error":
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		_ = removeVolume(ctx, s, p, id) // where that fails too, the volume is found by its tags
+		return family.Volume{}, app.Errorf(app.ECapacity, "the cloud failed to create volume %s", id)
 	}
 	return volumeOf(one), nil
 }
@@ -197,6 +228,18 @@ func getVolume(ctx context.Context, s *Session, id string) (*volumes.Volume, err
 		return nil, app.Errorf(app.ENotFound, "volume %q doesn't exist", id)
 	}
 	return v, err
+}
+
+// OneVolume returns a volume by its id. A snapshot is none.
+func OneVolume(ctx context.Context, s *Session, id string) (family.Volume, error) {
+	v, err := getVolume(ctx, s, id)
+	if err != nil {
+		return family.Volume{}, err
+	}
+	if v.Metadata[metaSnapshot] != "" {
+		return family.Volume{}, app.Errorf(app.ENotFound, "volume %q doesn't exist", id)
+	}
+	return volumeOf(v), nil
 }
 
 // odd is the error of a volume in a state that it doesn't leave by itself.

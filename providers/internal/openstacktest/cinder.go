@@ -18,6 +18,8 @@ type volume struct {
 	at                 time.Time // when the running change ends
 	made               time.Time
 	born               time.Time
+	source             string // the volume that it is a copy of
+	spoiled            bool   // it ends in error
 }
 
 // changeVolumes ends what was begun.
@@ -29,7 +31,7 @@ func (c *Cloud) changeVolumes() {
 		switch v.status {
 		case "creating":
 			v.status = "available"
-			if c.NoDisks {
+			if c.NoDisks || v.spoiled {
 				v.status = "error"
 			}
 		case "attaching":
@@ -105,7 +107,8 @@ func (c cinder) shown(id string, v *volume) object {
 	return object{"id": id, "status": v.status, "size": v.size, "volume_type": v.kind, "name": v.name, "description": nil,
 		"created_at": v.made.Format("2006-01-02T15:04:05.000000"),
 		"updated_at": nil, "metadata": metadata, "attachments": attachments, "availability_zone": v.zone, "bootable": "false", "encrypted": false,
-		"multiattach": false, "snapshot_id": nil, "source_volid": nil, "consistencygroup_id": nil, "replication_status": nil, "user_id": ProjectID, "links": []any{}}
+		"multiattach": false, "snapshot_id": nil, "source_volid": v.source,
+		"consistencygroup_id": nil, "replication_status": nil, "user_id": ProjectID, "links": []any{}}
 }
 
 func (c cinder) oneVolume(w http.ResponseWriter, r *http.Request) {
@@ -133,12 +136,13 @@ func (c cinder) makeVolume(w http.ResponseWriter, r *http.Request) {
 		Type     string `json:"volume_type"`
 		Zone     string `json:"availability_zone"`
 		Metadata map[string]string
+		Source   string `json:"source_volid"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&raw); err != nil || raw.Volume == nil {
 		novaError(w, http.StatusBadRequest, "Malformed request body")
 		return
 	}
-	if k := unknown(raw.Volume, "size", "name", "volume_type", "availability_zone", "metadata"); k != "" {
+	if k := unknown(raw.Volume, "size", "name", "volume_type", "availability_zone", "metadata", "source_volid"); k != "" {
 		novaError(w, http.StatusBadRequest, "Additional properties are not allowed ('"+k+"' was unexpected)")
 		return
 	}
@@ -157,7 +161,15 @@ func (c cinder) makeVolume(w http.ResponseWriter, r *http.Request) {
 		novaError(w, http.StatusNotFound, "Volume type with name "+in.Type+" could not be found.")
 		return
 	}
-	if in.Zone == "" {
+	spoiled := in.Source != "" && c.SpoilCopies > 0
+	if of := c.volumes[in.Source]; in.Source != "" {
+		if status, why := c.refuseCopy(in.Source, of, in.Size, in.Type, in.Zone); status != 0 {
+			novaError(w, status, why)
+			return
+		}
+		in.Zone, in.Type = of.zone, of.kind
+	}
+	if in.Zone == "" || in.Zone == "nova" {
 		in.Zone = "nova"
 	} else if !slices.Contains(c.DiskZones, in.Zone) {
 		novaError(w, http.StatusBadRequest, "Availability zone '"+in.Zone+"' is invalid.")
@@ -177,7 +189,10 @@ func (c cinder) makeVolume(w http.ResponseWriter, r *http.Request) {
 	}
 	id := newID()
 	c.volumes[id] = &volume{size: in.Size, name: in.Name, kind: in.Type, status: "creating", zone: in.Zone, metadata: in.Metadata, at: time.Now().Add(c.build),
-		made: time.Now().UTC(), born: time.Now()}
+		made: time.Now().UTC(), born: time.Now(), source: in.Source, spoiled: spoiled}
+	if spoiled {
+		c.SpoilCopies--
+	}
 	answer(w, http.StatusAccepted, object{"volume": c.shown(id, c.volumes[id])})
 }
 
@@ -234,4 +249,34 @@ func (c nova) unhookVolume(w http.ResponseWriter, r *http.Request) {
 		v.status, v.at = "detaching", time.Now().Add(c.build)
 		w.WriteHeader(http.StatusAccepted)
 	}
+}
+
+// refuseCopy returns why a volume can't be made of another one, as cinder/volume/flows/api/create_volume.py has it.
+func (c cinder) refuseCopy(id string, of *volume, size int, kind, zone string) (status int, why string) {
+	switch {
+	case of == nil:
+		return http.StatusNotFound, "Volume " + id + " could not be found."
+	case of.status != "available" && of.status != "in-use":
+		return http.StatusBadRequest, "Invalid volume: Originating volume status must be one of 'available, in-use' values"
+	case size < of.size:
+		return http.StatusBadRequest, fmt.Sprintf("Invalid input received: Volume size '%d'GB cannot be smaller than original volume size  %dGB. "+
+			"They must be >= original volume size.", size, of.size)
+	case kind != "" && kind != of.kind:
+		return http.StatusBadRequest, "Invalid input received: Invalid volume_type provided: " + kind +
+			" (requested type is not compatible; either match source volume, or omit type argument)."
+	case zone != "" && zone != of.zone:
+		return http.StatusBadRequest, "Invalid input received: Invalid availability zone. " +
+			"Volume must be in the same availability zone as the source volume"
+	}
+	return 0, ""
+}
+
+// SourceOf returns the volume that a volume is a copy of.
+func (c *Cloud) SourceOf(id string) (source string) {
+	c.With(func(c *Cloud) {
+		if v := c.volumes[id]; v != nil {
+			source = v.source
+		}
+	})
+	return source
 }

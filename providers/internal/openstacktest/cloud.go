@@ -62,6 +62,7 @@ type Cloud struct {
 	DiskZones   []string      // Cinder's zones, which are one's own besides the one that all zones share
 	Bus         string        // how Nova names devices: vd, sd or xvd
 	NoDisks     bool          // volumes can't be created
+	SpoilCopies int           // so many copies of volumes end in error
 	Lag         time.Duration // of lists of servers; one server by its id is known at once
 	Tells       time.Duration // how long after Neutron has given a floating IP Nova tells of it
 	Secondary   bool          // the DNS zone is a copy of another's

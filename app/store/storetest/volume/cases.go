@@ -254,6 +254,16 @@ func (t *storeTest) serviceGone() {
 	if got := t.is(v.ID, volume.StateKept); got.From != "web-1" {
 		t.Errorf("kept is %+v", got)
 	}
+	kept, err := t.Store.KeptVolumes(t.Ctx, kit.Tenant, "web-1", "n1")
+	t.Must(err)
+	if len(kept) != 1 || kept[0].ID != v.ID {
+		t.Errorf("the node had %+v", kept)
+	}
+	for tenant, node := range map[string]string{kit.Tenant: "n2", "other": "n1"} {
+		if list, err := t.Store.KeptVolumes(t.Ctx, tenant, "web-1", node); err != nil || len(list) != 0 {
+			t.Errorf("%s of %s had %+v (%v)", node, tenant, list, err)
+		}
+	}
 	// Should the service come back, so does its volume.
 	if back := t.want(template.VolumeKeep); back.ID != v.ID {
 		t.Errorf("the service gets another volume: %+v", back)
@@ -310,8 +320,11 @@ func (t *storeTest) snapshots() {
 		x, err := t.Store.CreateSnapshot(t.Ctx, kit.Boss, v.ID, 2, t.Clock.Now())
 		t.Must(err)
 		t.Code(kit.Err(t.Store.CreateSnapshot(t.Ctx, kit.Boss, v.ID, 2, t.Clock.Now())), app.EConflict)
-		for range 2 { // as of two servers
-			t.Must(t.Store.SnapshotMade(t.Ctx, x.ID, fmt.Sprint("copy-", i), ""))
+		for server := range 2 {
+			held, err := t.Store.SnapshotMade(t.Ctx, x.ID, fmt.Sprint("copy-", i), "")
+			if t.Must(err); held != (server == 0) {
+				t.Errorf("server %d hears %v", server, held)
+			}
 		}
 		made = append(made, x)
 	}
@@ -321,6 +334,14 @@ func (t *storeTest) snapshots() {
 		t.Errorf("due is %+v, not the oldest", due)
 	}
 	t.Must(t.Store.SnapshotGone(t.Ctx, made[0].ID, t.Clock.Now(), "a list", ""))
+	if held, err := t.Store.SnapshotMade(t.Ctx, made[0].ID, "late", ""); err != nil || held {
+		t.Errorf("a deleted snapshot was made: %v, %v", held, err)
+	}
+	known, err := t.Store.SnapshotIntents(t.Ctx, "cloud", []string{made[0].ID, made[1].ID, "snap-other"})
+	t.Must(err)
+	if len(known) != 2 || known[made[0].ID].State != volume.SnapshotDeleted || known[made[1].ID].External != "copy-1" {
+		t.Errorf("known are %+v", known)
+	}
 	list, err := t.Store.Snapshots(t.Ctx, kit.Tenant, volume.SnapshotFilter{Volume: v.ID})
 	t.Must(err)
 	if len(list) != 2 || list[0].ID != made[2].ID || list[0].External != "copy-2" {

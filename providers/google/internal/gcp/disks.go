@@ -39,3 +39,26 @@ func (d disks) DetachDisk(ctx context.Context, project, zone, name, device, requ
 	at := path("projects/%s/zones/%s/instances/%s/detachDisk", project, zone, name)
 	return ask[Operation](ctx, d.api, http.MethodPost, d.api.compute, at, with(once(requestID), "deviceName", device), nil)
 }
+
+// Snapshots lists the snapshots that a filter leaves.
+func (d disks) Snapshots(ctx context.Context, project, filter string, each func(*SnapshotList) error) error {
+	query := with(nil, "filter", filter, "returnPartialSuccess", "false", "maxResults", most)
+	return list[SnapshotList](ctx, d.api, d.api.compute, path("projects/%s/global/snapshots", project), query, each)
+}
+
+// Snapshot returns one snapshot.
+func (d disks) Snapshot(ctx context.Context, project, name string) (*Snapshot, error) {
+	return get[Snapshot](ctx, d.api, d.api.compute, path("projects/%s/global/snapshots/%s", project, name), nil)
+}
+
+// InsertSnapshot begins to copy a disk.
+func (d disks) InsertSnapshot(ctx context.Context, project, zone, disk string, s *Snapshot, requestID string) (*Operation, error) {
+	at := path("projects/%s/zones/%s/disks/%s/createSnapshot", project, zone, disk)
+	return ask[Operation](ctx, d.api, http.MethodPost, d.api.compute, at, once(requestID), s)
+}
+
+// DeleteSnapshot begins to delete a snapshot.
+func (d disks) DeleteSnapshot(ctx context.Context, project, name, requestID string) (*Operation, error) {
+	at := path("projects/%s/global/snapshots/%s", project, name)
+	return ask[Operation](ctx, d.api, http.MethodDelete, d.api.compute, at, once(requestID), nil)
+}

@@ -163,6 +163,15 @@ var calls = map[string]struct {
 	}, "POST " + compute + "/zones/z/disks" + under, `{"name":"d","description":"x","type":"zones/z/diskTypes/pd-ssd","sizeGb":"10","labels":{"k":""}}`},
 	"DeleteDisk": {func(ctx context.Context, c *Client) error { return alone(c.DeleteDisk(ctx, project, "z", "d", "r-1")) },
 		"DELETE " + compute + "/zones/z/disks/d" + under, ""},
+	"Snapshots": {func(ctx context.Context, c *Client) error { return c.Snapshots(ctx, project, `(labels.a = "b")`, pass) },
+		"GET " + compute + "/global/snapshots?alt=json&filter=%28labels.a+%3D+%22b%22%29&maxResults=500&prettyPrint=false&returnPartialSuccess=false", ""},
+	"Snapshot": {func(ctx context.Context, c *Client) error { return alone(c.Snapshot(ctx, project, "s")) },
+		"GET " + compute + "/global/snapshots/s" + plain, ""},
+	"InsertSnapshot": {func(ctx context.Context, c *Client) error {
+		return alone(c.InsertSnapshot(ctx, project, "z", "d", &Snapshot{Name: "s", Description: "x", Labels: map[string]string{"k": ""}}, "r-1"))
+	}, "POST " + compute + "/zones/z/disks/d/createSnapshot" + under, `{"name":"s","description":"x","labels":{"k":""}}`},
+	"DeleteSnapshot": {func(ctx context.Context, c *Client) error { return alone(c.DeleteSnapshot(ctx, project, "s", "r-1")) },
+		"DELETE " + compute + "/global/snapshots/s" + under, ""},
 	"AttachDisk": {func(ctx context.Context, c *Client) error {
 		return alone(c.AttachDisk(ctx, project, "z", "i", &AttachedDisk{Source: "projects/p/zones/z/disks/d", DeviceName: "d", Mode: "READ_WRITE"}, "r-1"))
 	}, "POST " + compute + "/zones/z/instances/i/attachDisk" + under, `{"mode":"READ_WRITE","source":"projects/p/zones/z/disks/d","deviceName":"d"}`},

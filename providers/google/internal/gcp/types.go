@@ -73,6 +73,25 @@ type Disk struct {
 	CreationTimestamp string            `json:"creationTimestamp,omitempty"`
 	Labels            map[string]string `json:"labels,omitempty"`
 	Users             []string          `json:"users,omitempty"`
+	SourceSnapshot    string            `json:"sourceSnapshot,omitempty"`
+}
+
+// Snapshot is a copy of a disk.
+type Snapshot struct {
+	Name              string            `json:"name,omitempty"`
+	Description       string            `json:"description,omitempty"`
+	SourceDisk        string            `json:"sourceDisk,omitempty"`
+	DiskSizeGB        int64             `json:"diskSizeGb,omitempty,string"`
+	Status            string            `json:"status,omitempty"`
+	CreationTimestamp string            `json:"creationTimestamp,omitempty"`
+	Labels            map[string]string `json:"labels,omitempty"`
+}
+
+// SnapshotList is a page of snapshots.
+type SnapshotList struct {
+	Page
+	Items   []*Snapshot `json:"items,omitempty"`
+	Warning *Warning    `json:"warning,omitempty"`
 }
 
 // DiskAggregatedList is a page of disks of all zones, by scope.

@@ -21,8 +21,11 @@ var fields = map[string]string{
 	"MetadataItem": "key string, value string",
 	"Tags":         "fingerprint string, items []string",
 	"AttachedDisk": "autoDelete bool, boot bool, deviceName string, initializeParams InitializeParams, mode string, source string, type string",
-	"Disk": "creationTimestamp string, description string, labels map[string]string, name string, sizeGb int64 in a string, status string, type string, " +
-		"users []string, zone string",
+	"Disk": "creationTimestamp string, description string, labels map[string]string, name string, sizeGb int64 in a string, " +
+		"sourceSnapshot string, status string, type string, users []string, zone string",
+	"Snapshot": "creationTimestamp string, description string, diskSizeGb int64 in a string, labels map[string]string, name string, " +
+		"sourceDisk string, status string",
+	"SnapshotList":           "items []Snapshot, nextPageToken string, warning Warning",
 	"DiskAggregatedList":     "items map[string]DisksScopedList, nextPageToken string, unreachables []string, warning Warning",
 	"DisksScopedList":        "disks []Disk, warning Warning",
 	"InitializeParams":       "diskSizeGb int64 in a string, diskType string, labels map[string]string, sourceImage string",

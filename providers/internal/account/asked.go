@@ -1,0 +1,92 @@
+package account
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"muster/app"
+)
+
+// Asked remembers, by intent, what this process asked a cloud to make a short while ago. Lists may lack it still, and the
+// cloud has no key of idempotency that would tell.
+type Asked struct {
+	mu sync.Mutex
+	by map[string]asked
+}
+
+type asked struct {
+	id string // "" where no answer came that says whether it was made
+	at time.Time
+}
+
+// Keep remembers what came of a call: the thing that it made, or that this is not known. A call that was refused made nothing.
+func (a *Asked) Keep(intent, id string, err error, late time.Duration) {
+	if err != nil && decided(err) {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.by == nil {
+		a.by = map[string]asked{}
+	}
+	for k, x := range a.by {
+		if time.Since(x.at) > 6*late {
+			delete(a.by, k)
+		}
+	}
+	a.by[intent] = asked{id, time.Now()}
+}
+
+// decided reports whether an error says that nothing was made.
+func decided(err error) bool {
+	switch app.CodeOf(err) {
+	case app.EInvalid, app.EQuota, app.ECapacity, app.ENotFound, app.ECredentials, app.EConflict, app.ERateLimit:
+		return true
+	}
+	return false
+}
+
+func (a *Asked) of(intent string) (asked, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	x, ok := a.by[intent]
+	return x, ok
+}
+
+func (a *Asked) forget(intent string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.by, intent)
+}
+
+// Standing returns what an intent has; nil for nothing. What lists lack that was just made is asked for by its id, and
+// after a call without an answer it is looked for once more, when lists are sure to show it. Get returns nil for what is
+// not there any more.
+func Standing[T any](ctx context.Context, a *Asked, intent string, late time.Duration, find func() (*T, error),
+	get func(id string) (*T, error)) (*T, error) {
+	one, err := find()
+	if err != nil || one != nil {
+		return one, err
+	}
+	last, ok := a.of(intent)
+	switch {
+	case !ok:
+		return nil, nil
+	case last.id != "":
+		one, err = get(last.id)
+	default:
+		t := time.NewTimer(time.Until(last.at.Add(late)))
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		one, err = find()
+	}
+	if err == nil && one == nil {
+		a.forget(intent)
+	}
+	return one, err
+}
