@@ -37,6 +37,8 @@ type calls struct {
 	attachVolume                  call[ec2.AttachVolumeInput, ec2.AttachVolumeOutput]
 	detachVolume                  call[ec2.DetachVolumeInput, ec2.DetachVolumeOutput]
 	deleteVolume                  call[ec2.DeleteVolumeInput, ec2.DeleteVolumeOutput]
+	createImage                   call[ec2.CreateImageInput, ec2.CreateImageOutput]
+	deregisterImage               call[ec2.DeregisterImageInput, ec2.DeregisterImageOutput]
 	createSnapshot                call[ec2.CreateSnapshotInput, ec2.CreateSnapshotOutput]
 	describeSnapshots             call[ec2.DescribeSnapshotsInput, ec2.DescribeSnapshotsOutput]
 	deleteSnapshot                call[ec2.DeleteSnapshotInput, ec2.DeleteSnapshotOutput]
@@ -70,6 +72,8 @@ func callsOf(c *ec2.Client) calls {
 		attachVolume:                  coded(c.AttachVolume),
 		detachVolume:                  coded(c.DetachVolume),
 		deleteVolume:                  coded(c.DeleteVolume),
+		createImage:                   coded(c.CreateImage),
+		deregisterImage:               coded(c.DeregisterImage),
 		createSnapshot:                coded(c.CreateSnapshot),
 		describeSnapshots:             coded(c.DescribeSnapshots),
 		deleteSnapshot:                coded(c.DeleteSnapshot),

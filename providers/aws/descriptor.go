@@ -30,6 +30,7 @@ var Descriptor = appfamily.Descriptor{
 	Name:    "aws",
 	Sleeps:  true,
 	Volumes: true, VolumeSnapshots: true,
+	Bakes:       true,
 	Description: "Amazon EC2: instances in one region of an AWS account.",
 	Fields: []appfamily.Field{
 		{Name: "region", SetBy: appfamily.SetByTenant, Label: "Region", Type: appfamily.FieldText, Help: "For example, eu-central-1.", Required: true},

@@ -58,28 +58,28 @@ func (s *simulated) describeImages(f url.Values) (string, error) {
 		if !imageForm.MatchString(id) {
 			return "", no("InvalidAMIID.Malformed", "Invalid id: \"%s\" (expecting \"ami-...\")", id)
 		}
-		if s.imageNamed(id) == nil {
+		if i := s.imageNamed(id); i == nil || time.Since(i.at) < s.lag {
 			return "", no("InvalidAMIID.NotFound", "The image id '[%s]' does not exist", id)
 		}
 	}
 	var out []string
 	for _, i := range s.images {
-		ok, err := filtered(f, nil, func(name string) (string, bool) {
-			v, known := map[string]string{"name": i.name, "state": i.state}[name]
+		ok, err := filtered(f, i.tags, func(name string) (string, bool) {
+			v, known := map[string]string{"name": i.name, "state": i.stateIn(s)}[name]
 			return v, known
 		})
 		if err != nil {
 			return "", err
 		}
 		owned := len(owners) == 0 || slices.Contains(owners, i.owner) || slices.Contains(owners, "self") && i.owner == "111111111111"
-		if !ok || !owned || len(named) > 0 && !slices.Contains(named, i.id) {
+		if !ok || !owned || time.Since(i.at) < s.lag || len(named) > 0 && !slices.Contains(named, i.id) {
 			continue
 		}
 		disks := []string{el("deviceName", i.root) + el("ebs", el("volumeSize", strconv.Itoa(i.size)), el("deleteOnTermination", "true"), el("snapshotId", "snap-1"))}
 		for _, d := range i.more {
 			disks = append(disks, el("deviceName", d)+el("ebs", el("volumeSize", "1"), el("deleteOnTermination", "false"), el("snapshotId", "snap-2")))
 		}
-		out = append(out, el("imageId", i.id)+el("name", i.name)+el("imageOwnerId", i.owner)+el("architecture", i.arch)+el("imageState", i.state)+
+		out = append(out, el("imageId", i.id)+el("name", i.name)+el("imageOwnerId", i.owner)+el("architecture", i.arch)+el("imageState", i.stateIn(s))+tagSet(i.tags)+
 			el("rootDeviceName", i.root)+el("rootDeviceType", "ebs")+el("creationDate", i.made)+items("blockDeviceMapping", disks))
 	}
 	return paged(f, "imagesSet", out, 1, 1000)

@@ -78,6 +78,9 @@ type simImage struct {
 	id, name, owner, arch, state, root, made string
 	size                                     int
 	more                                     []string // devices of other disks
+	tags                                     map[string]string
+	at                                       time.Time // when it was made of an instance
+	copy                                     string    // the snapshot of such an image
 }
 
 type simKind struct {
@@ -202,6 +205,7 @@ func (s *simulated) answer(r *http.Request, body []byte, action string, f url.Va
 		"AuthorizeSecurityGroupIngress": s.authorize, "RevokeSecurityGroupIngress": s.revoke, "ModifyNetworkInterfaceAttribute": s.modifyInterface, "AssumeRole": s.assumeRole,
 		"CreateVolume": s.createVolume, "DescribeVolumes": s.describeVolumes, "AttachVolume": s.attachVolume,
 		"DetachVolume": s.detachVolume, "DeleteVolume": s.deleteVolume,
+		"CreateImage": s.createImage, "DeregisterImage": s.deregisterImage,
 		"CreateSnapshot": s.createSnapshot, "DescribeSnapshots": s.describeSnapshots, "DeleteSnapshot": s.deleteSnapshot,
 	}[action]
 	if !ok {

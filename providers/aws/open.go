@@ -37,6 +37,7 @@ type cloud struct {
 	firewalls firewalls
 	*dns      // for NameZone and SetName
 	*disks    // for volumes
+	*bakes    // for images of machines
 }
 
 // tuning is what tests have shorter than the cloud.
@@ -65,6 +66,7 @@ var (
 	_ appfamily.Sharer         = (*cloud)(nil)
 	_ appfamily.Namer          = (*cloud)(nil)
 	_ appfamily.Volumes        = (*cloud)(nil)
+	_ appfamily.Baker          = (*cloud)(nil)
 )
 
 // Open returns the account that the settings name. It asks no one.
@@ -78,7 +80,7 @@ func open(ctx context.Context, settings map[string]any, t tuning, via account.Ne
 	}
 	s := account.Settings(settings)
 	c := &cloud{settings: s, tuning: t, http: client(via, nil), dns: &dns{settings: s, tuning: t, naming: make(chan struct{}, 1)}}
-	c.disks = &disks{c: c}
+	c.disks, c.bakes = &disks{c: c}, &bakes{c: c}
 	conf, err := c.config(ctx)
 	if err != nil {
 		return nil, err

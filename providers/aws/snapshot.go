@@ -44,7 +44,7 @@ func (d *disks) ListSnapshots(ctx context.Context, tags map[string]string) ([]ap
 			return nil, err
 		}
 		for _, x := range page.Snapshots {
-			if s := snapshotOf(x); s.Tags[appfamily.TagInstallation] != "" && carries(s.Tags, tags) {
+			if s := snapshotOf(x); s.Tags[appfamily.TagInstallation] != "" && s.Tags[appfamily.TagBake] == "" && carries(s.Tags, tags) {
 				out = append(out, s)
 			}
 		}

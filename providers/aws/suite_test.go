@@ -161,6 +161,11 @@ func (r *testRegion) left() (out []string) {
 	for _, x := range r.sim.copies {
 		out = append(out, x.id)
 	}
+	for _, i := range r.sim.images {
+		if i.copy != "" {
+			out = append(out, i.id)
+		}
+	}
 	for _, g := range r.sim.groups {
 		if !g.own {
 			out = append(out, g.id)
@@ -247,7 +252,7 @@ func TestAWSPassesTheSuite(t *testing.T) {
 			return providertest.Late{Lag: lag, Open: func() appfamily.Provider { return r.openLate(t, nil, late) }}
 		},
 		Reads:    reads,
-		NoVolume: "vol-00000000000000000", NoMachine: "i-00000000000000000", MakesVolume: asks("CreateVolume"),
+		NoVolume: "vol-00000000000000000", NoMachine: "i-00000000000000000", MakesVolume: asks("CreateVolume"), MakesImage: asks("CreateImage"),
 		NoSnapshot: "snap-00000000000000000", MakesSnapshot: asks("CreateSnapshot"),
 		SnapshotOf:     func(_ *testing.T, id string) string { return r.snapshotOf(id) },
 		SpoilSnapshots: func(_ *testing.T, n int) { r.sim.mu.Lock(); defer r.sim.mu.Unlock(); r.sim.spoil = n },

@@ -69,6 +69,8 @@ type Harness[S T[S]] struct {
 	Mount, NoVolume, NoMachine string
 	// MakesVolume reports whether a call makes a volume. Members that make volumes and speak to a simulated endpoint need it.
 	MakesVolume func(*http.Request) bool
+	// MakesImage reports whether a call makes an image of a machine. Members that make them and speak to a simulated endpoint need it.
+	MakesImage func(*http.Request) bool
 	// NoSnapshot is an id of a snapshot in the cloud's form that it doesn't have, and MakesSnapshot reports whether a call
 	// makes a snapshot. Members that make snapshots and speak to a simulated endpoint need both.
 	NoSnapshot    string
@@ -107,6 +109,7 @@ func Run[S T[S]](t S, h Harness[S]) {
 	t.Run("cloud failures have their codes for snapshots", copies[S]{disks[S]{h}}.failures)
 	t.Run("a snapshot that failed is created again", copies[S]{disks[S]{h}}.spoiled)
 	t.Run("machines start from images made of others", baking[S]{h}.bakes)
+	t.Run("a lost response makes no second image", baking[S]{h}.lostAnswers)
 	t.Run("machines prove their identity and accept our key", h.login)
 	t.Run("a lost response creates no second machine", endpoint[S]{h}.lostAnswers)
 	t.Run("a machine that lists late is created once and can be deleted", lists[S]{h}.late)

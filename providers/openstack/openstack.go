@@ -18,7 +18,7 @@ var Descriptor = family.Descriptor{
 	Description: "Servers in an OpenStack project.",
 	Sleeps:      true,
 	Volumes:     true, VolumeSnapshots: true,
-	Bakes:       true,
+	Bakes: true,
 	Fields: []family.Field{
 		{Name: "clouds_yaml", SetBy: family.SetByTenant, Label: "clouds.yaml", Type: family.FieldLines, Secret: true, Help: "The text of a clouds.yaml. The fields below add to its entry or override it."},
 		{Name: "cloud", SetBy: family.SetByTenant, Label: "clouds.yaml entry", Type: family.FieldText, Help: "Required if clouds.yaml has several entries."},
