@@ -118,10 +118,15 @@ func TestReconcilerOfSnapshots(t *testing.T) {
 		t.Errorf("it is %s", state(x))
 	}
 	e.comesAbout("what was made too late is deleted", func() bool { return c.diskCloud.made >= 3 && slices.Equal(c.has(), one) })
+	e.orphanedSnapshots(c, one)
+}
 
+// orphanedSnapshots has a snapshot that no row knows found, and deleted once someone says so.
+func (e *engine) orphanedSnapshots(c *copyCloud, one []string) {
+	e.Helper()
 	installation, err := e.store.Installation(e.ctx)
 	if err != nil {
-		t.Fatal(err)
+		e.Fatal(err)
 	}
 	c.mu.Lock()
 	for id, owner := range map[string]string{"stray": installation, "foreign": "another"} {
@@ -132,13 +137,13 @@ func TestReconcilerOfSnapshots(t *testing.T) {
 	e.passes(3)
 	o := e.orphans(false)
 	if len(o) != 1 || o[0].Machine != "stray" || o[0].Resource != fleet.ResourceSnapshot || o[0].State != fleet.OrphanReported {
-		t.Fatalf("orphans are %+v", o)
+		e.Fatalf("orphans are %+v", o)
 	}
 	if _, err := e.app.Fleet.Machines.DecideOrphan(e.ctx, e.admin, o[0].ID, fleet.DecideDelete); err != nil {
-		t.Fatal(err)
+		e.Fatal(err)
 	}
 	e.comesAbout("the orphan is deleted", func() bool { return !slices.Contains(c.has(), "stray") && len(e.orphans(false)) == 0 })
 	if got := c.has(); !slices.Equal(got, append(one, "foreign")) {
-		t.Errorf("the provider has %v", got)
+		e.Errorf("the provider has %v", got)
 	}
 }

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"muster/app"
 	"muster/app/family"
@@ -155,6 +156,7 @@ func (h copies[S]) spoiled(t S) {
 	for {
 		x, err := c.CreateSnapshot(t.Context(), spec)
 		if err == nil && x.Pending {
+			time.Sleep(h.pause())
 			continue
 		}
 		wantCode(t, "a snapshot that failed", err, app.ETransient)
