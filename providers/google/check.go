@@ -122,7 +122,7 @@ func (s *survey) permissions(ctx context.Context) {
 	if s.p.NameZone() != "" {
 		wanted = append(wanted, dnsPermissions...)
 	}
-	granted, err := s.p.api.GrantedPermissions(ctx, s.p.project, slices.Concat(wanted, volumePermissions, snapshotPermissions))
+	granted, err := s.p.api.GrantedPermissions(ctx, s.p.project, slices.Concat(wanted, volumePermissions, snapshotPermissions, bakePermissions))
 	if err != nil {
 		e := app.AsError(coded(err))
 		s.found = append(s.found, family.Finding{About: family.AboutPermissions, Subject: "permissions", Warning: true, Code: e.Code,
@@ -132,7 +132,7 @@ func (s *survey) permissions(ctx context.Context) {
 	}
 	given := func(p string) bool { return slices.Contains(granted, p) }
 	missing := slices.DeleteFunc(wanted, given)
-	for subject, some := range map[string][]string{"volumes": volumePermissions, "snapshots": snapshotPermissions} {
+	for subject, some := range map[string][]string{"volumes": volumePermissions, "snapshots": snapshotPermissions, "baked images": bakePermissions} {
 		if lacks := slices.DeleteFunc(slices.Clone(some), given); len(lacks) > 0 {
 			s.found = append(s.found, cannotManage(subject, lacks))
 		}
@@ -306,8 +306,11 @@ func (s *survey) network(ctx context.Context, zone string, c choices) {
 // cannotManage warns of permissions that only some clusters need.
 func cannotManage(subject string, lacks []string) family.Finding {
 	without := "choose services without volumes"
-	if subject == "snapshots" {
+	switch subject {
+	case "snapshots":
 		without = "don't create snapshots of volumes"
+	case "baked images":
+		without = "don't bake images of templates"
 	}
 	return family.Finding{About: family.AboutPermissions, Subject: subject, Warning: true, Code: app.ECredentials,
 		Message: "The service account can't manage " + subject + ": it lacks " + strings.Join(lacks, ", ") + ".",

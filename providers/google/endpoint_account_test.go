@@ -3,6 +3,7 @@ package google
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"muster/providers/google/internal/gcp"
 )
@@ -67,7 +68,19 @@ func (c *cloud) getDiskType(w http.ResponseWriter, r *http.Request) {
 
 func (c *cloud) listImages(w http.ResponseWriter, r *http.Request) {
 	list := gcp.ImageList{}
+	wanted := map[string]string{}
+	for _, part := range strings.Split(r.URL.Query().Get("filter"), " AND ") {
+		if m := clause.FindStringSubmatch(part); m != nil {
+			wanted[m[1]] = m[2]
+		} else if part != "" {
+			answer{http.StatusBadRequest, "invalid", "Invalid value for field 'filter': '" + part + "'.", nil}.write(w)
+			return
+		}
+	}
 	for _, path := range sorted(c.images) {
+		if i := c.images[path]; !carries(i.Labels, wanted) || i.SourceDisk != "" && time.Since(when(i.CreationTimestamp)) < c.lag {
+			continue
+		}
 		if strings.HasPrefix(path, "projects/"+r.PathValue("project")+"/") {
 			list.Items = append(list.Items, c.images[path])
 		}

@@ -44,6 +44,7 @@ func (c *cloud) insert(w http.ResponseWriter, r *http.Request) {
 		i.Tags = &gcp.Tags{}
 	}
 	i.Tags.Fingerprint = c.print()
+	i.Disks[0].Source = links + "projects/" + testProject + "/zones/" + zone + "/disks/" + i.Name
 	c.instances[zone+"/"+i.Name] = &i
 	var op *operation
 	fails, with := c.fails, c.failsWith

@@ -129,7 +129,7 @@ func newCloud(t *testing.T, faults *providertest.Faults) *cloud {
 		}
 	}
 	for _, permission := range slices.Concat([]string{"iam.serviceAccounts.actAs", "compute.instances.setServiceAccount"}, permissions, firewallPermissions,
-		volumePermissions, snapshotPermissions, dnsPermissions) {
+		volumePermissions, snapshotPermissions, bakePermissions, dnsPermissions) {
 		c.granted[permission] = true
 	}
 	mux := http.NewServeMux()
@@ -206,6 +206,8 @@ func (c *cloud) api() http.Handler {
 		"GET " + root + "/zones/{zone}/machineTypes/{name}":                             c.getType,
 		"GET " + root + "/zones/{zone}/diskTypes/{name}":                                c.getDiskType,
 		"GET " + root + "/global/images":                                                c.listImages,
+		"POST " + root + "/global/images":                                               c.insertImage,
+		"DELETE " + root + "/global/images/{name}":                                      c.deleteImage,
 		"GET " + root + "/global/images/{name}":                                         c.getImage,
 		"GET " + root + "/global/images/family/{family}":                                c.getFamily,
 		"GET " + root + "/global/networks/{name}":                                       c.getNetwork,

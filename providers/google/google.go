@@ -20,6 +20,7 @@ var Descriptor = family.Descriptor{
 	Name:            "google",
 	Sleeps:          true,
 	VolumeSnapshots: true,
+	Bakes:           true,
 	Volumes:         true,
 	Description: "Google Compute Engine machines. A flavor is a machine type (e2-medium, n2-custom-4-8192); an image is a family (debian-12, ubuntu-2404-lts-amd64), " +
 		"PROJECT/FAMILY, or the path of an image.",

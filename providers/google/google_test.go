@@ -92,7 +92,7 @@ func TestSuite(t *testing.T) {
 		},
 		Reopen:   func(t *testing.T) family.Provider { return c.open(t, named) },
 		Vanish:   func(_ *testing.T, id string) { c.mu.Lock(); defer c.mu.Unlock(); delete(c.instances, id) },
-		NoVolume: testZone + "/none", NoMachine: testZone + "/none", MakesVolume: post("/disks"),
+		NoVolume: testZone + "/none", NoMachine: testZone + "/none", MakesVolume: post("/disks"), MakesImage: post("/global/images"),
 		NoSnapshot: "none", MakesSnapshot: post("/createSnapshot"),
 		SnapshotOf: func(_ *testing.T, id string) string {
 			c.mu.Lock()
@@ -170,6 +170,11 @@ func TestSuite(t *testing.T) {
 			left := append(slices.Collect(maps.Keys(c.instances)), slices.Collect(maps.Keys(c.firewalls))...)
 			left = append(left, slices.Collect(maps.Keys(c.disks))...)
 			left = append(left, slices.Collect(maps.Keys(c.copies))...)
+			for path, i := range c.images {
+				if i.SourceDisk != "" {
+					left = append(left, path)
+				}
+			}
 			for _, s := range c.sets {
 				if strings.HasPrefix(s.Name, "_muster.") {
 					left = append(left, s.Name)

@@ -79,6 +79,9 @@ func (p *Provider) images(ctx context.Context, project string) ([]family.ImageOf
 	newest := map[string]*gcp.Image{}
 	err := p.api.Images(ctx, project, func(page *gcp.ImageList) error {
 		for _, i := range page.Items {
+			if i.Labels[labelBaked] != "" {
+				continue
+			}
 			if i.Deprecated != nil && i.Deprecated.State != "" && i.Deprecated.State != "ACTIVE" || i.Status != "" && i.Status != "READY" {
 				continue
 			}

@@ -168,7 +168,7 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 		Left:     func(*testing.T) []string { return s.Left() },
 		NoVolume: "11111111-2222-4333-8444-555555555555", NoMachine: "66666666-2222-4333-8444-555555555555",
 		MakesVolume: post("/volumes"), MakesImage: post("/action"),
-		NoSnapshot:  "11111111-2222-4333-8444-555555555555", MakesSnapshot: post("/volumes"),
+		NoSnapshot: "11111111-2222-4333-8444-555555555555", MakesSnapshot: post("/volumes"),
 		SnapshotOf: func(_ *testing.T, id string) string { return s.SourceOf(id) },
 		SpoilSnapshots: func(_ *testing.T, n int) {
 			s.With(func(c *fake.Cloud) { c.SpoilCopies = n })

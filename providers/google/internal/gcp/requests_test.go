@@ -112,6 +112,14 @@ var calls = map[string]struct {
 	"Images": {func(ctx context.Context, c *Client) error { return c.Images(ctx, project, pass) }, "GET " + compute + "/global/images" + paged, ""},
 	"Image": {func(ctx context.Context, c *Client) error { return alone(c.Image(ctx, project, "a b/c?d")) },
 		"GET " + compute + "/global/images/a%20b%2Fc%3Fd" + plain, ""},
+	"OwnImages": {func(ctx context.Context, c *Client) error { return c.OwnImages(ctx, project, `(labels.a = "b")`, pass) },
+		"GET " + compute + "/global/images?alt=json&filter=%28labels.a+%3D+%22b%22%29&maxResults=500&prettyPrint=false&returnPartialSuccess=false", ""},
+	"InsertImage": {func(ctx context.Context, c *Client) error {
+		return alone(c.InsertImage(ctx, project, &Image{Name: "i", Description: "x", SourceDisk: "projects/p/zones/z/disks/d", Labels: map[string]string{"k": ""}}, "r-1"))
+	}, "POST " + compute + "/global/images?alt=json&forceCreate=true&prettyPrint=false&requestId=r-1",
+		`{"name":"i","description":"x","sourceDisk":"projects/p/zones/z/disks/d","labels":{"k":""}}`},
+	"DeleteImage": {func(ctx context.Context, c *Client) error { return alone(c.DeleteImage(ctx, project, "i", "r-1")) },
+		"DELETE " + compute + "/global/images/i" + under, ""},
 	"ImageFromFamily": {func(ctx context.Context, c *Client) error { return alone(c.ImageFromFamily(ctx, project, "f")) },
 		"GET " + compute + "/global/images/family/f" + plain, ""},
 	"Network": {func(ctx context.Context, c *Client) error { return alone(c.Network(ctx, project, "n")) }, "GET " + compute + "/global/networks/n" + plain, ""},

@@ -317,12 +317,16 @@ type Image struct {
 	DiskSizeGB        int64        `json:"diskSizeGb,omitempty,string"`
 	CreationTimestamp string       `json:"creationTimestamp,omitempty"`
 	Deprecated        *Deprecation `json:"deprecated,omitempty"`
+	SourceDisk        string       `json:"sourceDisk,omitempty"`
+
+	Labels map[string]string `json:"labels,omitempty"`
 }
 
 // ImageList is a page of images.
 type ImageList struct {
 	Page
-	Items []*Image `json:"items,omitempty"`
+	Items   []*Image `json:"items,omitempty"`
+	Warning *Warning `json:"warning,omitempty"`
 }
 
 // Network is a VPC network.

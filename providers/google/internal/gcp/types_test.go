@@ -58,8 +58,8 @@ var fields = map[string]string{
 	"Deprecation":     "state string",
 	"DiskType":        "name string",
 	"Image": "architecture string, creationTimestamp string, deprecated Deprecation, description string, diskSizeGb int64 in a string, " +
-		"family string, name string, status string",
-	"ImageList":       "items []Image, nextPageToken string",
+		"family string, labels map[string]string, name string, sourceDisk string, status string",
+	"ImageList":       "items []Image, nextPageToken string, warning Warning",
 	"Network":         "autoCreateSubnetworks bool, name string",
 	"Subnetwork":      "name string, network string",
 	"Permissions":     "permissions []string",
