@@ -18,7 +18,7 @@ const anywhere = "0.0.0.0/0, ::/0"
 var Descriptor = family.Descriptor{
 	Name:    "digitalocean",
 	Sleeps:  true,
-	Volumes: true, VolumeSnapshots: true,
+	Volumes: true, VolumeSnapshots: true, Bakes: true,
 	Description: "DigitalOcean droplets. A sleeping droplet costs as much as a running one.",
 	Fields: []family.Field{
 		{Name: "token", SetBy: family.SetByTenant, Label: "API token", Type: family.FieldText, Required: true, Secret: true,

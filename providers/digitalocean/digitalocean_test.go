@@ -129,6 +129,9 @@ func (w *world) harness(more []string) providertest.Harness {
 			"a data disk of words": func(s *family.MachineSpec) { s.Flavor.Extra = map[string]string{"data_disk_gb": "large"} },
 		},
 		NoVolume: "506f78a4-e098-11e5-ad9f-000f53306ae1", NoMachine: "999999999", MakesVolume: isCall("POST", "/v2/volumes"),
+		MakesImage: func(r *http.Request) bool {
+			return r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/v2/droplets/") && strings.HasSuffix(r.URL.Path, "/actions")
+		},
 		NoSnapshot: "506f78a4-e098-11e5-ad9f-000f53306ae1", MakesSnapshot: func(r *http.Request) bool {
 			return r.Method == "POST" && strings.HasSuffix(r.URL.Path, "/snapshots")
 		},

@@ -42,6 +42,9 @@ func (c *cloud) Offers(ctx context.Context) (family.Offers, error) {
 			return out, err
 		}
 		for _, i := range images {
+			if readBaked(i.Name) != nil {
+				continue
+			}
 			if i.Status == "" || i.Status == "available" {
 				out.Images = append(out.Images, imageOffer(i))
 			}

@@ -25,6 +25,7 @@ type cloud struct {
 	volumes   volumes
 	firewalls firewalls
 	*copies   // for snapshots of volumes
+	*bakes    // for images of droplets
 }
 
 // timing is how long things take; tests have less patience.
@@ -82,7 +83,7 @@ func open(raw map[string]any, t timing, via account.Network) (*cloud, error) {
 	}
 	c := &cloud{settings: s, raw: account.Settings(raw), api: api, timing: t, recent: recent{keep: 6 * t.late, made: make(map[string]made)},
 		volumes: volumes{api: api, look: t.look}, firewalls: firewalls{api: api, sshFrom: s.sshFrom}}
-	c.copies = &copies{c: c}
+	c.copies, c.bakes = &copies{c: c}, &bakes{c: c}
 	return c, nil
 }
 

@@ -25,6 +25,7 @@ func (s *sim) listSnapshots(c *call) {
 			all[id] = x.json()
 		}
 	}
+	s.listBaked(c, all)
 	c.list("snapshots", sorted(all))
 }
 
@@ -64,6 +65,10 @@ func (s *sim) getSnapshot(c *call) {
 }
 
 func (s *sim) deleteSnapshot(c *call) {
+	if s.dropBaked(c.id()) {
+		c.answer(204, nil)
+		return
+	}
 	if s.copies[c.id()] == nil {
 		c.notFound()
 		return

@@ -25,6 +25,8 @@ type sim struct {
 	regions   map[string]map[string]any
 	sizes     map[string]map[string]any
 	images    []map[string]any
+	baked     []*simBaked
+	acted     []*simBaked // also those whose snapshots are deleted
 	vpcs      map[string]map[string]any
 	keys      map[string]map[string]any // by fingerprint
 	droplets  map[int]*simDroplet
@@ -97,6 +99,8 @@ func (s *sim) routes() http.Handler {
 		{"POST /v2/droplets", "droplet:create", (*sim).createDroplet},
 		{"GET /v2/droplets/{id}", "droplet:read", (*sim).getDroplet},
 		{"DELETE /v2/droplets/{id}", "droplet:delete", (*sim).deleteDroplet},
+		{"GET /v2/droplets/{id}/actions", "droplet:read", (*sim).listActions},
+		{"GET /v2/droplets/{id}/actions/{action}", "droplet:read", (*sim).getAction},
 		{"POST /v2/droplets/{id}/actions", "droplet:update", (*sim).actDroplet},
 		{"GET /v2/volumes", "block_storage:read", (*sim).listVolumes},
 		{"POST /v2/volumes", "block_storage:create", (*sim).createVolume},
@@ -250,6 +254,11 @@ func (s *sim) listImages(c *call) {
 
 // imageOf finds an image by its slug or its number.
 func (s *sim) imageOf(id any) map[string]any {
+	for _, b := range s.baked {
+		if n, ok := id.(float64); (ok && int(n) == b.action || id == strconv.Itoa(b.action)) && time.Now().After(b.done) {
+			return b.image()
+		}
+	}
 	for _, i := range s.images {
 		if n, ok := id.(float64); ok && int(n) == i["id"] || id == i["slug"] && id != nil || id == strconv.Itoa(i["id"].(int)) {
 			return i
@@ -388,6 +397,9 @@ func (s *sim) left() []string {
 	}
 	for id := range s.volumes {
 		out = append(out, "volume "+id)
+	}
+	for _, b := range s.baked {
+		out = append(out, fmt.Sprint("image ", b.action))
 	}
 	for id := range s.copies {
 		out = append(out, "snapshot "+id)

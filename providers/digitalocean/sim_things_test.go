@@ -195,11 +195,14 @@ func (s *sim) actDroplet(c *call) {
 		to, known = "renamed", simName.MatchString(text(c.body["name"]))
 	}
 	switch {
-	case !known:
+	case !known && kind != "snapshot":
 		c.unprocessable("The image action type is not valid")
 		return
 	case d.next != "":
 		c.unprocessable("Droplet already has a pending event.")
+		return
+	case kind == "snapshot":
+		s.bake(c, d)
 		return
 	case d.status == to:
 		c.unprocessable("Droplet is currently " + d.status + ".")
