@@ -40,6 +40,8 @@ func (s settings) imageName(image template.Image) (string, error) {
 	switch {
 	case image.Image == "":
 		return "", app.Errorf(app.EInvalid, "A container requires an image.")
+	case isBaked(image.Image):
+		return image.Image, nil
 	case text == "" && image.Image == builtImage:
 		return "", &app.Error{Code: app.EInvalid, Field: imageField, Message: "The image is to be built but has no dockerfile."}
 	case text == "":

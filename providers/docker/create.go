@@ -83,7 +83,7 @@ func (e *engine) order(spec family.MachineSpec) (*order, error) {
 		}
 	}
 	user := cmp.Or(spec.Image.SSHUser, "root")
-	labels := map[string]string{labelHostname: spec.Hostname, labelHostKey: o.hostKey, labelUser: user}
+	labels := map[string]string{labelHostname: spec.Hostname, labelHostKey: o.hostKey, labelUser: user, labelTags: tagList(spec.Tags)}
 	for k, v := range spec.Tags {
 		labels[tagPrefix+k] = v
 	}
@@ -159,6 +159,9 @@ func (e *engine) Create(ctx context.Context, spec family.MachineSpec) (family.Ma
 	}
 	c, err := e.inspect(ctx, o.name)
 	if absent(err) {
+		if err := e.permitted(ctx, h, o.config.Image, spec.Tags); err != nil {
+			return family.Machine{}, err
+		}
 		if err := e.provide(ctx, h, spec.Image, o.config.Image); err != nil {
 			return family.Machine{}, err
 		}

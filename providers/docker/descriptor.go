@@ -19,6 +19,7 @@ import (
 var Descriptor = family.Descriptor{
 	Name:        "docker",
 	Sleeps:      true,
+	Bakes:       true,
 	Host:        true,
 	Description: "Containers on a Docker Engine, used as machines. They share their host's kernel: fine for trials and builds, but no protection against hostile code.",
 	Fields: []family.Field{

@@ -86,6 +86,8 @@ func TestTheSuite(t *testing.T) {
 		Image:  "node:1",
 		Faults: w.faults,
 		Left:   func(*testing.T) []string { return w.left() },
+
+		MakesImage: is("POST", "/commit"),
 		Refuses: map[string]func(*family.MachineSpec){
 			"a broken host key":        func(s *family.MachineSpec) { s.HostKey = []byte("no key") },
 			"a size of no form":        func(s *family.MachineSpec) { s.Flavor.Flavor = "small" },

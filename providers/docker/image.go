@@ -49,7 +49,7 @@ func noRoom(message string) *app.Error {
 // many wait for it.
 func (e *engine) provide(ctx context.Context, h *heard, image template.Image, name string) error {
 	text := image.Extra[dockerfile]
-	if text == "" && e.pull != missing {
+	if isBaked(name) || text == "" && e.pull != missing {
 		return nil // whether it is there shows when a container is made of it
 	}
 	bounded, cancel := context.WithTimeout(ctx, longestFetch)

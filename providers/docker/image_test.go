@@ -275,3 +275,31 @@ func TestSettingsOfImages(t *testing.T) {
 		}
 	}
 }
+
+// A baked image is its tenant's alone, whoever knows its name, and no registry is asked for one.
+func TestBakedImagesOfOthers(t *testing.T) {
+	w := newWorld(t)
+	e := w.open(t)
+	s, _ := providertest.Harness{Flavor: "unlimited", Image: "node:1"}.Spec(t, "oven")
+	m, err := e.Create(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := e.Bake(t.Context(), m.ID, family.BakeSpec{Name: "muster-x", Tags: map[string]string{family.TagInstallation: s.Tags[family.TagInstallation],
+		family.TagTenant: s.Tags[family.TagTenant], family.TagBake: "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, _ := providertest.Harness{Flavor: "unlimited", Image: image.ID}.Spec(t, "theirs")
+	theirs.Tags[family.TagTenant] = "other"
+	if _, err := e.Create(t.Context(), theirs); app.CodeOf(err) != app.EInvalid {
+		t.Errorf("another tenant's image: %v", err)
+	}
+	if err := e.DeleteBaked(t.Context(), image.ID); err != nil {
+		t.Fatal(err)
+	}
+	ours, _ := providertest.Harness{Flavor: "unlimited", Image: image.ID}.Spec(t, "ours")
+	if _, err := w.open(t, "pull", "missing").Create(t.Context(), ours); app.CodeOf(err) != app.EInvalid || len(w.pulls) > 0 {
+		t.Errorf("a deleted image: %v, pulled %v", err, w.pulls)
+	}
+}

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -39,10 +40,16 @@ func ours(c *container.InspectResponse, tags map[string]string) bool {
 	return has[family.TagInstallation] == tags[family.TagInstallation] && has[family.TagIntent] == tags[family.TagIntent]
 }
 
+// tagsOf returns the tags among a container's labels: those that it lists, or all where it's older than that list.
 func tagsOf(labels map[string]string) map[string]string {
 	tags := make(map[string]string, 5)
+	var names []string
+	text, listed := labels[labelTags]
+	if listed && json.Unmarshal([]byte(text), &names) != nil {
+		names = nil
+	}
 	for k, v := range labels {
-		if name, ok := strings.CutPrefix(k, tagPrefix); ok {
+		if name, ok := strings.CutPrefix(k, tagPrefix); ok && (!listed || slices.Contains(names, name)) {
 			tags[name] = v
 		}
 	}

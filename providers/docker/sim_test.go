@@ -16,6 +16,7 @@ import (
 
 	"github.com/moby/moby/api/pkg/authconfig"
 	"github.com/moby/moby/api/types/registry"
+	"muster/app/family"
 )
 
 // sim is a Docker Engine over HTTP: the paths, statuses and JSON of its API at version 1.41, and its own words where it refuses.
@@ -94,9 +95,16 @@ func (s *sim) routes() http.Handler {
 		}
 		say(w, 404, "network "+r.PathValue("id")+" not found")
 	})
-	on("GET /{v}/images/json", func(w http.ResponseWriter, _ *http.Request) {
-		var out []map[string]any
+	on("POST /{v}/commit", s.commit)
+	on("GET /{v}/images/json", func(w http.ResponseWriter, r *http.Request) {
+		out := []map[string]any{}
 		for _, k := range slices.Sorted(maps.Keys(s.images)) {
+			if labels, wanted := s.labelsOf(k), r.URL.Query().Get("filters"); wanted != "" {
+				if labels[bakedPrefix+family.TagBake] != nil {
+					out = append(out, map[string]any{"Id": s.images[k]["Id"], "RepoTags": s.images[k]["RepoTags"], "Created": s.images[k]["At"], "Labels": labels})
+				}
+				continue
+			}
 			out = append(out, map[string]any{"Id": s.images[k]["Id"], "RepoTags": s.images[k]["RepoTags"], "Created": 1777933382})
 		}
 		answer(w, 200, out)
@@ -110,7 +118,18 @@ func (s *sim) routes() http.Handler {
 		say(w, 404, "No such image: "+id)
 	})
 	on("DELETE /{v}/images/{id...}", func(w http.ResponseWriter, r *http.Request) {
-		delete(s.images, r.PathValue("id"))
+		id := r.PathValue("id")
+		for _, c := range s.containers {
+			if c.config["Image"] == id && r.URL.Query().Get("force") != "1" {
+				say(w, 409, "conflict: unable to remove repository reference \""+id+"\" (must force) - container "+c.id+" is using its referenced image")
+				return
+			}
+		}
+		if s.images[id] == nil {
+			say(w, 404, "No such image: "+id)
+			return
+		}
+		delete(s.images, id)
 		answer(w, 200, []any{})
 	})
 	on("GET /{v}/distribution/{id...}", s.look)
@@ -305,6 +324,12 @@ func (s *sim) create(w http.ResponseWriter, r *http.Request) {
 	case s.full:
 		say(w, 500, "error creating overlay mount: no space left on device")
 	default:
+		labels, _ := body["Labels"].(map[string]any)
+		for k, v := range s.labelsOf(image) { // which are inherited
+			if _, has := labels[k]; !has && labels != nil {
+				labels[k] = v
+			}
+		}
 		s.serial++
 		c := &simContainer{id: fmt.Sprintf("%064x", 0xabc000+s.serial), name: name, config: body, host: host, status: "created", made: time.Now(), files: map[string]string{}}
 		s.containers[c.id] = c
@@ -390,5 +415,48 @@ func (s *sim) list(w http.ResponseWriter, r *http.Request) {
 func (s *sim) left() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Collect(maps.Keys(s.containers))
+	out := slices.Collect(maps.Keys(s.containers))
+	for name := range s.images {
+		if isBaked(name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// labelsOf are the labels of an image's config.
+func (s *sim) labelsOf(name string) map[string]any {
+	config, _ := s.images[name]["Config"].(map[string]any)
+	labels, _ := config["Labels"].(map[string]any)
+	return labels
+}
+
+// commit makes an image of a container. Labels that the call doesn't have are the container's.
+func (s *sim) commit(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	c := s.containers[q.Get("container")]
+	var body struct{ Labels map[string]any }
+	switch {
+	case c == nil:
+		say(w, 404, "No such container: "+q.Get("container"))
+		return
+	case json.NewDecoder(r.Body).Decode(&body) != nil:
+		say(w, 400, "invalid JSON")
+		return
+	case s.full:
+		say(w, 500, "failed to register layer: no space left on device")
+		return
+	}
+	labels := maps.Clone(body.Labels)
+	own, _ := c.config["Labels"].(map[string]any)
+	for k, v := range own {
+		if _, has := labels[k]; !has {
+			labels[k] = v
+		}
+	}
+	s.serial++
+	name := strings.TrimPrefix(q.Get("repo"), "docker.io/library/") + ":" + q.Get("tag")
+	s.images[name] = map[string]any{"Id": fmt.Sprintf("sha256:%064x", s.serial), "RepoTags": []string{name}, "Os": "linux", "Architecture": "amd64",
+		"Size": 1 << 20, "At": time.Now().Unix(), "Config": map[string]any{"Labels": labels}}
+	answer(w, 201, map[string]any{"Id": s.images[name]["Id"]})
 }
