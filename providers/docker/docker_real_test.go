@@ -25,7 +25,7 @@ const hangs = 5 * time.Minute // reached only where something hangs
 
 const (
 	realBridge  = "mdk-real"
-	realAddress = "10.79.0.1/16"
+	realAddress = "10.109.0.1/16" // not among those that sandboxes take
 	realImage   = "muster-node:real"
 )
 
