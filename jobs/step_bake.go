@@ -95,6 +95,7 @@ s=; [ "$(id -u)" = 0 ] || s="sudo -n"
 $s rm -rf /var/lib/cloud/instance /var/lib/cloud/instances /var/lib/cloud/data /var/lib/cloud/sem 2>/dev/null
 [ ! -e /etc/machine-id ] || $s sh -c ': >/etc/machine-id' 2>/dev/null
 $s sh -c 'rm -f /etc/ssh/ssh_host_*_key /etc/ssh/ssh_host_*_key.pub /etc/ssh/muster_* /root/.bash_history' 2>/dev/null
+$s rm -f /var/lib/systemd/random-seed /var/lib/dbus/machine-id 2>/dev/null
 rm -f "$HOME/.ssh/authorized_keys" "$HOME/.bash_history" 2>/dev/null
 sync; exit 0
 `

@@ -86,8 +86,8 @@ const (
 type Orphan struct {
 	ID       string `json:"id"` // see OrphanID
 	Provider string `json:"provider"`
-	Machine  string `json:"machine"` // or the volume, or the snapshot
-	// Resource says what it is: a machine, a volume or a snapshot of one.
+	Machine  string `json:"machine"` // or the volume, the snapshot or the baked image
+	// Resource says what it is: a machine, a volume, a snapshot of one, or a baked image.
 	Resource  app.CloudResourceKind `json:"resource"`
 	Hostname  string                `json:"hostname,omitempty"`
 	Zone      string                `json:"zone,omitempty"`

@@ -76,6 +76,9 @@ const ResourceVolume app.CloudResourceKind = "volume"
 // ResourceSnapshot is a snapshot of a volume.
 const ResourceSnapshot app.CloudResourceKind = "snapshot"
 
+// ResourceImage is a baked image.
+const ResourceImage app.CloudResourceKind = "image"
+
 // SeenMachine is a machine come across.
 func SeenMachine(m family.Machine, price float64) app.Seen {
 	return app.Seen{Kind: ResourceMachine, ID: m.ID, Zone: m.Zone, Price: price, CreatedAt: m.CreatedAt}

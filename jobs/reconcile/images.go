@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/fleet"
 	"muster/app/image"
 )
 
@@ -39,20 +40,17 @@ func (r *Reconciler) beginImages(ctx context.Context) error {
 }
 
 func (r *Reconciler) deleteImages(ctx context.Context, in inAccount, list []image.Image) error {
-	var cloud family.Provider
-	if r.accounts()[in.name] != nil { // else its account is gone, and no one can reach them
-		var err error
-		if cloud, err = r.openFor(ctx, in); err != nil {
-			return err
-		}
+	cloud, err := r.openFor(ctx, in) // one that is missing from the catalog may come back: until then, its images stay known
+	if err != nil {
+		return err
 	}
 	b, bakes := family.PowerOf[family.Baker](cloud)
-	if cloud != nil && !bakes {
+	if !bakes {
 		return app.Errorf(app.ETransient, "account %s can't delete images now", in)
 	}
 	var errs []error
 	for _, i := range list {
-		if bakes && i.Image != "" {
+		if i.Image != "" {
 			if err := b.DeleteBaked(ctx, i.Image); err != nil {
 				errs = append(errs, fmt.Errorf("image %s: %w", i.Image, err))
 				continue
@@ -64,31 +62,49 @@ func (r *Reconciler) deleteImages(ctx context.Context, in inAccount, list []imag
 	return errors.Join(errs...)
 }
 
-// images deletes images of this installation that it doesn't know: their builds have failed after the provider made them.
-func (p *pass) images(ctx context.Context, cloud family.Provider) error {
+// sortImages finds the orphaned images: those of this installation that no row knows, since their builds failed after the provider made them.
+func (p *pass) sortImages(ctx context.Context, cloud family.Provider) (orphans []fleet.Orphan, err error) {
 	b, ok := family.PowerOf[family.Baker](cloud)
-	if !ok || p.Images == nil {
-		return nil
+	if !ok || p.Images == nil || p.own != "" {
+		return nil, nil
 	}
 	list, err := b.BakedImages(ctx, map[string]string{family.TagInstallation: p.Installation})
+	if code := app.CodeOf(err); code == app.ECredentials || code == app.EInvalid { // as with volumes
+		p.Log.Debug("images can't be listed", "provider", p.name, "error", err)
+		return nil, nil
+	}
 	if err != nil || len(list) == 0 {
-		return err
+		return nil, err
 	}
 	kept, err := p.Images.KeptImages(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var errs []error
 	for _, i := range list {
 		key := i.Tags[family.TagBake]
 		if key == "" || kept[key] || i.Tags[family.TagInstallation] != p.Installation || i.CreatedAt.IsZero() || time.Since(i.CreatedAt) < unknownImageAge {
 			continue
 		}
-		if err := b.DeleteBaked(ctx, i.ID); err != nil {
-			errs = append(errs, fmt.Errorf("image %s: %w", i.ID, err))
-			continue
-		}
-		p.Log.Warn("unknown baked image deleted", "provider", p.account.Provider, "image", i.ID)
+		orphans = append(orphans, fleet.Orphan{ID: fleet.OrphanID(p.account.Provider, "image:"+i.ID), Provider: p.account.Provider, Machine: i.ID,
+			Resource: fleet.ResourceImage, Tenant: i.Tags[family.TagTenant], Intent: key, Kind: fleet.OrphanUnknown, CreatedAt: i.CreatedAt})
 	}
-	return errors.Join(errs...)
+	return orphans, nil
+}
+
+// removeImage deletes an orphaned image, after one more look whether someone wants it.
+func (p *pass) removeImage(ctx context.Context, cloud family.Provider, o fleet.Orphan) error {
+	b, ok := family.PowerOf[family.Baker](cloud)
+	if !ok {
+		return nil
+	}
+	if kept, err := p.Images.KeptImages(ctx); err != nil || kept[o.Intent] {
+		return err
+	}
+	if err := b.DeleteBaked(ctx, o.Machine); err != nil {
+		return p.failedToRemove(ctx, o, err)
+	}
+	p.account.Deleted++
+	p.account.Orphans--
+	p.Log.Warn("orphaned image deleted", "provider", o.Provider, "image", o.Machine, "ordered by", o.Decided)
+	return p.Orphans.OrphanDeleted(ctx, o.ID, time.Now(), "")
 }

@@ -74,7 +74,11 @@ func (p *pass) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
-	orphans, err := p.Orphans.SeeOrphans(ctx, name, time.Now(), slices.Concat(found, disks, copies))
+	images, err := p.sortImages(ctx, cloud)
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	orphans, err := p.Orphans.SeeOrphans(ctx, name, time.Now(), slices.Concat(found, disks, copies, images))
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
@@ -88,9 +92,6 @@ func (p *pass) run(ctx context.Context) error {
 		return errors.Join(append(errs, err)...)
 	}
 	errs = append(errs, p.clear(ctx, cloud, orphans))
-	if mode, err := p.Accounts.OrphanMode(ctx); err == nil && mode == fleet.OrphansDelete {
-		errs = append(errs, p.images(ctx, cloud))
-	}
 	x, err := p.expect(ctx)
 	if err == nil {
 		err = p.compare(ctx, cloud, machines, x)
@@ -239,11 +240,13 @@ func (p *pass) clear(ctx context.Context, cloud family.Provider, orphans []fleet
 
 // remove deletes an orphan, after one more look at the ledger: someone may stand behind it by now.
 func (p *pass) remove(ctx context.Context, cloud family.Provider, o fleet.Orphan) error {
-	if o.Resource == fleet.ResourceVolume {
+	switch o.Resource {
+	case fleet.ResourceVolume:
 		return p.removeVolume(ctx, cloud, o)
-	}
-	if o.Resource == fleet.ResourceSnapshot {
+	case fleet.ResourceSnapshot:
 		return p.removeSnapshot(ctx, cloud, o)
+	case fleet.ResourceImage:
+		return p.removeImage(ctx, cloud, o)
 	}
 	if o.Kind != fleet.OrphanUnknown {
 		live, err := p.Orphans.IntentsOf(ctx, p.name)
