@@ -32,7 +32,10 @@ const (
 )
 
 // Run checks a member against the contract.
-func Run(t *testing.T, h Harness) { conformance.Run(t, h) }
+func Run(t *testing.T, h Harness) {
+	conformance.Run(t, h)
+	conformance.RunDisks(t, h)
+}
 
 // AuthorizedKey writes a public key as one line without a line break.
 func AuthorizedKey(k ssh.PublicKey) string { return conformance.AuthorizedKey(k) }
