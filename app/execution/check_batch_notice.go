@@ -1,0 +1,60 @@
+package execution
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"muster/app"
+	"muster/app/layout"
+)
+
+// NoticeSource is a cloud whose machines can ask its metadata service whether they are taken away.
+type NoticeSource string
+
+// The clouds with such a service, by the types of their providers.
+const (
+	NoticeAWS    NoticeSource = "aws"
+	NoticeGoogle NoticeSource = "google"
+)
+
+// longestNotice is how far ahead an interruption may be announced, and how long ago it may have been; the nodes are the tenant's, which may say anything.
+const longestNotice = time.Hour
+
+// askNotices says which nodes of a check batch are to ask: spot machines of clouds that tell those only. Where the provider isn't in the catalog any more, none.
+func (a *Service) askNotices(ctx context.Context, c *ClaimedCheckBatch, r *CheckBatch) error {
+	catalog, err := a.Catalogs.CatalogOf(ctx, c.Cluster.Tenant)
+	if err != nil {
+		return err
+	}
+	spec := catalog.Providers[c.Cluster.Provider]
+	if spec == nil {
+		return nil
+	}
+	source := NoticeSource(spec.Type)
+	if !slices.Contains([]NoticeSource{NoticeAWS, NoticeGoogle}, source) {
+		return nil
+	}
+	for i, n := range r.Nodes {
+		spot := layout.PricingOf(c.Definition.Hardware[n.Node.Hardware], spec) != layout.PricingOnDemand
+		if spot && n.Node.LeavesAt.IsZero() {
+			r.Nodes[i].Notice = source
+		}
+	}
+	return nil
+}
+
+// noteNotices keeps what machines of an ended check batch know of their end.
+func (a *Service) noteNotices(ctx context.Context, o CheckBatchOutcome) error {
+	var all []app.Interruption
+	for _, i := range o.Interrupted {
+		if from := i.At.Sub(o.Now).Abs(); !i.At.IsZero() && from <= longestNotice {
+			all = append(all, i)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	_, err := a.Rounds.MarkInterrupted(ctx, o.Tenant, o.Cluster, all, o.Now)
+	return err
+}
