@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/layout"
+	"muster/app/template"
 )
 
 // NoticeSource is a cloud whose machines can ask its metadata service whether they are taken away.
@@ -31,17 +32,21 @@ func (a *Service) askNotices(ctx context.Context, c *ClaimedCheckBatch, r *Check
 	if spec == nil {
 		return nil
 	}
-	source := NoticeSource(spec.Type)
-	if !slices.Contains([]NoticeSource{NoticeAWS, NoticeGoogle}, source) {
-		return nil
-	}
 	for i, n := range r.Nodes {
-		spot := layout.PricingOf(c.Definition.Hardware[n.Node.Hardware], spec) != layout.PricingOnDemand
-		if spot && n.Node.LeavesAt.IsZero() {
-			r.Nodes[i].Notice = source
+		if n.Node.LeavesAt.IsZero() {
+			r.Nodes[i].Notice = noticeSource(spec, c.Definition.Hardware[n.Node.Hardware])
 		}
 	}
 	return nil
+}
+
+// noticeSource is where a machine of a flavor asks; "" where it isn't a spot machine, or its cloud has no such service.
+func noticeSource(spec *template.ProviderSpec, f template.Flavor) NoticeSource {
+	source := NoticeSource(spec.Type)
+	if !slices.Contains([]NoticeSource{NoticeAWS, NoticeGoogle}, source) || layout.PricingOf(f, spec) == layout.PricingOnDemand {
+		return ""
+	}
+	return source
 }
 
 // noteNotices keeps what machines of an ended check batch know of their end.
