@@ -22,7 +22,8 @@ const (
 // longestNotice is how far ahead an interruption may be announced, and how long ago it may have been; the nodes are the tenant's, which may say anything.
 const longestNotice = time.Hour
 
-// askNotices says which nodes of a check batch are to ask: spot machines of clouds that tell those only. Where the provider isn't in the catalog any more, none.
+// askNotices says which nodes of a check batch are to ask: spot machines of clouds that tell those only. Where the provider
+// isn't in the catalog any more, none.
 func (a *Service) askNotices(ctx context.Context, c *ClaimedCheckBatch, r *CheckBatch) error {
 	catalog, err := a.Catalogs.CatalogOf(ctx, c.Cluster.Tenant)
 	if err != nil {

@@ -116,7 +116,8 @@ func (p *pass) expect(ctx context.Context) (*expectation, error) {
 
 // compare marks clusters of the account whose machines do not all run, and those whose machines are back.
 func (p *pass) compare(ctx context.Context, cloud family.Provider, machines []family.Machine, x *expectation) error {
-	l := &lostSearch{pass: p, expectation: x, cloud: cloud, listed: map[string]family.MachineState{}, leaves: map[string]time.Time{}, lost: map[string]bool{}, taken: map[string]bool{}}
+	l := &lostSearch{pass: p, expectation: x, cloud: cloud, listed: map[string]family.MachineState{}, leaves: map[string]time.Time{},
+		lost: map[string]bool{}, taken: map[string]bool{}}
 	for _, m := range machines {
 		l.listed[m.ID] = m.State
 		if !m.LeavesAt.IsZero() && m.State != family.MachineStopped {

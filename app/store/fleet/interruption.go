@@ -18,7 +18,8 @@ import (
 
 // MarkInterrupted notes which nodes' machines their provider takes away, and of which that came to nothing. The answer are the nodes of which it wasn't known
 // before: of several servers one gets them, and that one has written an event of each and a notification. Where nodes are repaired automatically,
-// that is due at once. A machine of a pool is given back at once, and the pool makes another. Clusters that sleep or that an operation is changing are left as they are.
+// that is due at once. A machine of a pool is given back at once, and the pool makes another.
+// Clusters that sleep or that an operation is changing are left as they are.
 func (s *Store) MarkInterrupted(ctx context.Context, tenant, id string, all []fleet.Interruption, now time.Time) (newly []string, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		newly = nil

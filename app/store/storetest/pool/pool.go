@@ -279,7 +279,8 @@ func (t *storeTest) poolQuota() {
 // poolLeaves: a machine that its provider takes away is given back at once, and the pool is looked at.
 func (t *storeTest) poolLeaves() {
 	p := t.newPool(1)
-	p.fill(1)
+	t.Must(t.Store.StockPool(t.Ctx, p.pool.ID, p.machine()))
+	t.CarryOut("")
 	p.rest()
 	machines, err := t.Store.PoolMachines(t.Ctx, p.pool.ID, 0)
 	t.Must(err)
