@@ -126,13 +126,17 @@ func (w *Worker) checkAll(ctx context.Context, r *execution.CheckBatch, looks ch
 			var f health.NodeFinding
 			var use idle.NodeFinding
 			var said []scaling.NodeNumber
+			var leaves *app.Interruption
 			var looked bool
-			if err := loop.Safely(func() error { f, use, said, looked = w.checkNodeHealth(ctx, r, n, hide); return nil }); err != nil {
+			if err := loop.Safely(func() error { f, use, said, leaves, looked = w.checkNodeHealth(ctx, r, n, hide); return nil }); err != nil {
 				w.Log.Error("could not check a node", "cluster", r.Cluster, "node", n.Node.Name, "error", err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			report.Numbers = append(report.Numbers, withSilent(n, r.Numbers, said)...)
+			if leaves != nil {
+				report.Interrupted = append(report.Interrupted, *leaves)
+			}
 			if looked && len(use.Reasons) > 0 {
 				report.InUse = append(report.InUse, use)
 			}
@@ -162,7 +166,7 @@ func withSilent(n execution.CheckBatchNode, asked []scaling.Number, said []scali
 
 // checkNodeHealth gets in and carries out the node's checks in one command. looked is false where the check batch's time was over.
 func (w *Worker) checkNodeHealth(ctx context.Context, r *execution.CheckBatch, n execution.CheckBatchNode,
-	hide *redact.Redactor) (f health.NodeFinding, use idle.NodeFinding, said []scaling.NodeNumber, looked bool) {
+	hide *redact.Redactor) (f health.NodeFinding, use idle.NodeFinding, said []scaling.NodeNumber, leaves *app.Interruption, looked bool) {
 	f = health.NodeFinding{Node: n.Node.Name, Wrong: map[string]string{}}
 	var checks []nodeCheck
 	for _, c := range n.Checks {
@@ -178,8 +182,9 @@ func (w *Worker) checkNodeHealth(ctx context.Context, r *execution.CheckBatch, n
 	if err == nil {
 		var found map[string]string
 		var probe *useProbe
-		if r.Idle != nil || len(r.Numbers) > 0 {
-			probe = &useProbe{conditions: r.Idle, services: n.Node.Services, node: n.Node.Name, numbers: numbersOf(r.Numbers, n.Node.Services)}
+		if notice := noticeOf(n); r.Idle != nil || len(r.Numbers) > 0 || notice != nil {
+			probe = &useProbe{conditions: r.Idle, services: n.Node.Services, node: n.Node.Name, numbers: numbersOf(r.Numbers, n.Node.Services), notice: notice}
+			defer func() { leaves = notice.interruption(n.Node) }()
 		}
 		found, err = lookAlso(ctx, sh, family.NodeContext{Tenant: r.Tenant, Cluster: r.Cluster, Node: n.Node.Name, Hostname: n.Node.Hostname},
 			n.Node.Address(app.AddressBind), checks, probe)
@@ -195,9 +200,9 @@ func (w *Worker) checkNodeHealth(ctx context.Context, r *execution.CheckBatch, n
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return f, use, nil, false
+			return f, use, nil, nil, false
 		}
-		return health.NodeFinding{Node: n.Node.Name, Unreachable: hide.Hide(app.AsError(err).ForPeople(), 0)}, use, nil, true
+		return health.NodeFinding{Node: n.Node.Name, Unreachable: hide.Hide(app.AsError(err).ForPeople(), 0)}, use, nil, nil, true
 	}
 	for s, wrong := range f.Wrong {
 		f.Wrong[s] = hide.Hide(wrong, 0)
@@ -208,5 +213,5 @@ func (w *Worker) checkNodeHealth(ctx context.Context, r *execution.CheckBatch, n
 	for i, n := range said {
 		said[i].Wrong = hide.Hide(n.Wrong, 0)
 	}
-	return f, use, said, true
+	return f, use, said, leaves, true
 }

@@ -33,6 +33,7 @@ type useProbe struct {
 	node       string
 	numbers    []scaling.Number // scripts that print numbers
 	said       []scaling.NodeNumber
+	notice     *noticeProbe // nil: the node isn't asked
 }
 
 // lookAlso asks about the node's use in the same command; nil: it doesn't.
@@ -48,6 +49,9 @@ func lookAlso(ctx context.Context, sh family.Shell, n family.NodeContext, addres
 		if before += numberScript(use.numbers, use.services); len(use.numbers) > 0 {
 			longest = max(longest, template.ScalingScriptTime)
 		}
+	}
+	if use != nil {
+		before += use.notice.script()
 	}
 	for _, c := range checks {
 		longest = max(longest, c.check.TimeoutOr5s())
@@ -72,6 +76,12 @@ func lookAlso(ctx context.Context, sh family.Shell, n family.NodeContext, addres
 				use.said = append(use.said, n)
 				mu.Unlock()
 			}
+			return
+		}
+		if about, is := strings.CutPrefix(rest, noticeAnswer+" "); mine && is && use != nil && use.notice != nil && s == family.StreamOut {
+			mu.Lock()
+			use.notice.hear(about, time.Now())
+			mu.Unlock()
 			return
 		}
 		number, rest, _ := strings.Cut(rest, " ")

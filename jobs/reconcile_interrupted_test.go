@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/jobs/reconcile"
 )
 
@@ -85,6 +86,25 @@ func TestTwoServersNoteAnInterruptionOnce(t *testing.T) {
 	if n := c.status(t, app.ClusterActive); n != 2 {
 		t.Errorf("%d clusters are active", n)
 	}
+}
+
+// TestAMachineThatWasTakenAwayNeedsNoSecondLook: it counts as interrupted and lost at once.
+func TestAMachineThatWasTakenAwayNeedsNoSecondLook(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, 1)
+	c.r.Watch = time.Hour // no second look
+	c.mu.Lock()
+	c.machines = slices.Clone(c.machines)
+	c.machines[0].State, c.machines[0].Taken = family.MachineStopped, true
+	c.mu.Unlock()
+	defer c.run(t, c.r)()
+	c.comesAbout(t, "it's lost, and was interrupted", func() bool {
+		nodes, err := c.store.Nodes(t.Context(), app.DefaultTenant, "web-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return nodes[0].Lost() && !nodes[0].LeavesAt.IsZero()
+	})
 }
 
 // TestInterruptionsThatCameToNothing are forgotten long after their time.

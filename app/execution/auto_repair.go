@@ -20,7 +20,7 @@ type RepairDue struct {
 	Policy  template.HealthPolicy
 	Nodes   int                 // that the cluster has
 	Ill     []health.NodeHealth // all that are unhealthy or unreachable, in number order
-	// Interrupted are the nodes whose machines run and are taken away by their provider, as it has announced, in number order.
+	// Interrupted are the nodes whose machines are taken away by their provider, as it has announced, or were, in number order.
 	Interrupted []string
 	Failures    int    // repairs in a row that did not succeed
 	Note        string // that was kept last

@@ -30,6 +30,8 @@ type CheckBatchReport struct {
 	// Numbers are what scripts of scaling rules said, and NumbersMeasured says that they were asked.
 	Numbers         []scaling.NodeNumber `json:"numbers,omitempty"`
 	NumbersMeasured bool                 `json:"numbers_measured,omitempty"`
+	// Interrupted are the nodes whose machines know that their cloud takes them away.
+	Interrupted []app.Interruption `json:"interrupted,omitempty"`
 }
 
 // What one report holds at most; what is more is cut.
@@ -51,6 +53,7 @@ func (r CheckBatchReport) bounded() CheckBatchReport {
 	cut := func(s string) string { return humanize.CutText(strings.ToValidUTF8(s, ""), most) }
 	out := CheckBatchReport{Cluster: r.Cluster, Round: r.Round, Left: r.Left[:min(len(r.Left), maxFindings)], UseMeasured: r.UseMeasured,
 		NumbersMeasured: r.NumbersMeasured}
+	out.Interrupted = r.Interrupted[:min(len(r.Interrupted), maxFindings)]
 	for _, f := range r.InUse[:min(len(r.InUse), maxInUse)] { // no more are shown
 		out.InUse = append(out.InUse, f.Bounded())
 	}
@@ -147,6 +150,7 @@ type CheckBatch struct {
 // CheckBatchNode is a node to look at.
 type CheckBatchNode struct {
 	Node   app.Node         `json:"node"`
+	Notice NoticeSource     `json:"notice,omitempty"` // whose service the node asks whether its machine is taken away; "": none
 	Checks []CheckBatchItem `json:"checks,omitempty"` // by service name; none: only whether it answers
 }
 

@@ -160,7 +160,7 @@ func (a *Service) claimCheckBatch(ctx context.Context, w app.WorkerID, except []
 		}
 		r.Nodes = append(r.Nodes, node)
 	}
-	return r, nil
+	return r, a.askNotices(ctx, c, r)
 }
 
 // healthExpander expands the checks of a cluster's services, node by node.
@@ -226,5 +226,9 @@ func (a *Service) ReportCheckBatch(ctx context.Context, w app.WorkerID, r CheckB
 			}
 		}
 	}
-	return a.Rounds.EndCheckBatch(ctx, CheckBatchOutcome{CheckBatchReport: r.bounded(), Tenant: w.Tenant, Worker: w.Name, Now: a.Now(), Need: need})
+	o := CheckBatchOutcome{CheckBatchReport: r.bounded(), Tenant: w.Tenant, Worker: w.Name, Now: a.Now(), Need: need}
+	if err := a.Rounds.EndCheckBatch(ctx, o); err != nil {
+		return err
+	}
+	return a.noteNotices(ctx, o)
 }

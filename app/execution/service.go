@@ -44,6 +44,8 @@ type CheckBatchStore interface {
 	ClaimCheckBatch(ctx context.Context, q CheckBatchQuery) (*ClaimedCheckBatch, error)
 	// EndCheckBatch keeps what a check batch has found. EStale where it is not the worker's any more.
 	EndCheckBatch(ctx context.Context, o CheckBatchOutcome) error
+	// MarkInterrupted notes which nodes' machines their cloud takes away; newly are those of which it wasn't known.
+	MarkInterrupted(ctx context.Context, tenant, cluster string, all []app.Interruption, now time.Time) (newly []string, err error)
 	// HealthDue tells for whom check batches are due. It costs one look into an index.
 	HealthDue(ctx context.Context, now time.Time) (HealthDue, error)
 }

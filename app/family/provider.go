@@ -158,6 +158,8 @@ type Machine struct {
 	CreatedAt time.Time `json:",omitzero"` // by the cloud's own clock; zero where it does not say
 	// LeavesAt is when the cloud takes the machine away, as it has announced, such as a spot machine. It is said in lists only; zero: nothing is announced.
 	LeavesAt time.Time `json:",omitzero"`
+	// Taken says that the cloud has stopped a machine that it may take away, such as a spot machine: it doesn't come back by itself.
+	Taken bool `json:",omitempty"`
 }
 
 // FullBuildHint says what to do where a small build (-tags small) lacks something.

@@ -189,11 +189,7 @@ type ExpectedMachine struct {
 }
 
 // Interruption is a provider's announcement that it takes a node's machine away.
-type Interruption struct {
-	Node    string
-	Machine string
-	At      time.Time // zero: it came to nothing
-}
+type Interruption = app.Interruption
 
 // ComparedCluster is a cluster whose machines are compared with the provider's. Lost: it was marked as having lost machines (MarkLost), and nothing
 // was done to it since.

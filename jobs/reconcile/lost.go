@@ -116,11 +116,15 @@ func (p *pass) expect(ctx context.Context) (*expectation, error) {
 
 // compare marks clusters of the account whose machines do not all run, and those whose machines are back.
 func (p *pass) compare(ctx context.Context, cloud family.Provider, machines []family.Machine, x *expectation) error {
-	l := &lostSearch{pass: p, expectation: x, cloud: cloud, listed: map[string]family.MachineState{}, leaves: map[string]time.Time{}, lost: map[string]bool{}}
+	l := &lostSearch{pass: p, expectation: x, cloud: cloud, listed: map[string]family.MachineState{}, leaves: map[string]time.Time{},
+		lost: map[string]bool{}, taken: map[string]bool{}}
 	for _, m := range machines {
 		l.listed[m.ID] = m.State
 		if !m.LeavesAt.IsZero() && m.State != family.MachineStopped {
 			l.leaves[m.ID] = m.LeavesAt
+		}
+		if m.Taken && !x.machines[m.ID].stopped {
+			l.leaves[m.ID], l.taken[m.ID] = time.Now(), true
 		}
 	}
 	odd := x.marked
@@ -158,6 +162,7 @@ type lostSearch struct {
 	listed map[string]family.MachineState
 	leaves map[string]time.Time // when the provider takes machines away, as it has announced
 	lost   map[string]bool      // clusters with lost machines
+	taken  map[string]bool      // machines that the provider has taken away, which need no second look
 	asked  int
 }
 
@@ -217,7 +222,7 @@ func (l *lostSearch) interrupted(ctx context.Context, c fleet.ComparedCluster) e
 func (l *lostSearch) cluster(ctx context.Context, c fleet.ComparedCluster) error {
 	runs := c.Status == app.ClusterActive || c.Lost // nothing but lost machines is wrong with it
 	var names, gone, found []string                 // names: of all that are lost
-	asked, all := 0, true
+	asked, all, taken := 0, true, true
 	for _, n := range c.Nodes {
 		if n.MachineID == "" || n.Status != app.NodeReady && (runs || n.Status != app.NodeCreated) {
 			continue
@@ -245,12 +250,13 @@ func (l *lostSearch) cluster(ctx context.Context, c fleet.ComparedCluster) error
 		}
 		if away {
 			names, gone = append(names, n.Name), append(gone, n.Name)
+			taken = taken && l.taken[n.MachineID]
 		}
 	}
 	known := len(names) - len(gone)
 	if len(gone) == 0 || c.Lost {
 		delete(l.missed, c.ID)
-	} else if !l.twice(c.ID) {
+	} else if !taken && !l.twice(c.ID) {
 		if runs {
 			return nil
 		}

@@ -51,9 +51,11 @@ func TestInterruptionsOfSpotMachinesAreListed(t *testing.T) {
 	if at := leaves(cheap.ID); !at.IsZero() {
 		t.Errorf("a user ended it, and it leaves at %s", at)
 	}
-	mark("marked-for-termination")
-	if at := leaves(cheap.ID); !at.Equal(marked.Add(2 * time.Minute)) {
-		t.Errorf("it leaves at %s, want two minutes after %s", at, marked)
+	for _, code := range []string{"instance-terminated-no-capacity", "instance-terminated-by-experiment", "marked-for-termination"} {
+		mark(code)
+		if at := leaves(cheap.ID); !at.Equal(marked.Add(2 * time.Minute)) {
+			t.Errorf("%s: it leaves at %s, want two minutes after %s", code, at, marked)
+		}
 	}
 	if at := leaves(own.ID); !at.IsZero() {
 		t.Errorf("another one leaves at %s", at)

@@ -145,6 +145,7 @@ func machine(i *gcp.Instance) family.Machine {
 	m.Note = base(i.MachineType)
 	if s := i.Scheduling; s != nil && s.ProvisioningModel == "SPOT" {
 		m.Note += ", spot"
+		m.Taken = i.Status == "TERMINATED" // automaticRestart is false for these
 	}
 	if m.State == family.MachineStopped || i.Status == "REPAIRING" {
 		m.Note += ", " + strings.ToLower(i.Status)

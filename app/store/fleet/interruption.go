@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,15 +13,17 @@ import (
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/health"
+	pooldb "muster/app/store/pool"
 )
 
 // MarkInterrupted notes which nodes' machines their provider takes away, and of which that came to nothing. The answer are the nodes of which it wasn't known
 // before: of several servers one gets them, and that one has written an event of each and a notification. Where nodes are repaired automatically,
-// that is due at once. Clusters that sleep or that an operation is changing are left as they are.
+// that is due at once. A machine of a pool is given back at once, and the pool makes another.
+// Clusters that sleep or that an operation is changing are left as they are.
 func (s *Store) MarkInterrupted(ctx context.Context, tenant, id string, all []fleet.Interruption, now time.Time) (newly []string, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		newly = nil
-		c, err := cluster.Scan(t.Row(`SELECT `+cluster.Columns+` FROM clusters c WHERE c.tenant = ? AND c.id = ? AND c.deleted_at = 0 AND c.pool = 0
+		c, err := cluster.Scan(t.Row(`SELECT `+cluster.Columns+` FROM clusters c WHERE c.tenant = ? AND c.id = ? AND c.deleted_at = 0
 			AND c.status IN ('active', 'failed')`, tenant, id))
 		if app.CodeOf(cluster.ReadError(err, id)) == app.ENotFound {
 			return nil
@@ -43,10 +46,7 @@ func (s *Store) MarkInterrupted(ctx context.Context, tenant, id string, all []fl
 				continue
 			}
 			e := app.Event{At: now, Tenant: tenant, Cluster: c.ID, Kind: app.EventNode, Node: i.Node, Status: string(app.NodeReady)}
-			if i.At.IsZero() {
-				e.Message = i.Node + "'s machine was not interrupted."
-			} else {
-				e.Message = app.Node{Name: i.Node, Status: app.NodeReady, LeavesAt: i.At}.InterruptionWords()
+			if e.Message = i.Words(now); !i.At.IsZero() {
 				newly, said = append(newly, i.Node), append(said, e.Message)
 			}
 			if err := t.Event(e); err != nil {
@@ -56,6 +56,10 @@ func (s *Store) MarkInterrupted(ctx context.Context, tenant, id string, all []fl
 		if len(newly) == 0 {
 			return nil
 		}
+		if c.Pool > 0 {
+			return pooldb.MachineLeaves(t, c.ID, now)
+		}
+		gone := !slices.ContainsFunc(all, func(i fleet.Interruption) bool { return i.At.After(now) })
 		auto, err := health.RepairSoon(t, c.ID, now)
 		if err != nil {
 			return err
@@ -68,6 +72,11 @@ func (s *Store) MarkInterrupted(ctx context.Context, tenant, id string, all []fl
 		switch {
 		case auto:
 			n.Text = "Automatic repair drains and replaces the node, unless it's paused."
+			if gone {
+				n.Text = "Automatic repair replaces the node, unless it's paused."
+			}
+		case c.KeptFrom == "" && gone:
+			n.Text = fmt.Sprintf("Replace it: muster cluster repair %s %s", c.Name, strings.Join(newly, " "))
 		case c.KeptFrom == "":
 			n.Text = fmt.Sprintf("Replace it before then: muster cluster repair %s %s", c.Name, strings.Join(newly, " "))
 		}

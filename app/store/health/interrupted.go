@@ -4,8 +4,8 @@ import (
 	"muster/app/store/db"
 )
 
-// isInterrupted narrows nodes n to those whose machines run and are taken away by their provider, as it has announced.
-const isInterrupted = `n.leaves_at > 0 AND n.lost_at = 0 AND n.status = 'ready' AND n.removal = 0`
+// isInterrupted narrows nodes n to those whose machines are taken away by their provider, as it has announced, or were.
+const isInterrupted = `n.leaves_at > 0 AND n.status = 'ready' AND n.removal = 0`
 
 const interruptedNodes = `SELECT n.name FROM nodes n WHERE n.cluster = ? AND ` + isInterrupted + ` ORDER BY n.number`
 

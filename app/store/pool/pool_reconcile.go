@@ -110,6 +110,21 @@ func MachineLost(t *db.Tx, cluster, message string, now time.Time) error {
 	return ledger.WakePool(t, now, pool)
 }
 
+// MachineLeaves has a pool give a machine back that its provider takes away, and make another, where the cluster is one's. One that is
+// promised to a cluster stays.
+func MachineLeaves(t *db.Tx, cluster string, now time.Time) error {
+	var pool int64
+	err := t.Row(`UPDATE pool_machines SET expires_at = ? WHERE cluster = ? AND state IN ('creating', 'ready') RETURNING pool`,
+		db.Micros(now), cluster).Scan(&pool)
+	if db.IsNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return db.Wrapped(err)
+	}
+	return ledger.WakePool(t, now, pool)
+}
+
 // MachineFound puts one back that was lost and runs again, before anything was done about it.
 func MachineFound(t *db.Tx, cluster string, now time.Time) error {
 	var pool int64

@@ -66,6 +66,13 @@ func (t *storeTest) interrupted() {
 		t.Errorf("notices: %q", texts)
 	}
 
+	_, err = t.Store.MarkNodes(t.Ctx, kit.Tenant, id, []string{"n2"}, nil, t.Clock.Now())
+	t.Must(err)
+	if got := due(); got != "true 0 [n2] 1 [n2]" {
+		t.Errorf("its machine is gone, and due: %s", got)
+	}
+	_, err = t.Store.MarkNodes(t.Ctx, kit.Tenant, id, nil, []string{"n2"}, t.Clock.Now())
+	t.Must(err)
 	mark(kit.Tenant, id, "n2", "webn2", time.Time{})
 	if got := due(); got != "true 0 [] 0 []" {
 		t.Errorf("it came to nothing, and due: %s", got)

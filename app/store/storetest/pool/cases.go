@@ -15,5 +15,6 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a pool is refilled, and woken by what happens to it", (*storeTest).poolRefills},
 	{"of many creates one gets the last machine of a pool", (*storeTest).poolRace},
 	{"a machine of a pool is handed out with all that is its own", (*storeTest).poolHands},
+	{"a machine that its provider takes away is given back", (*storeTest).poolLeaves},
 	{"what a pool hands out is not counted twice", (*storeTest).poolQuota},
 })

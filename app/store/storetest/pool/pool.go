@@ -275,3 +275,24 @@ func (t *storeTest) poolQuota() {
 		t.Fatalf("%d nodes are reserved, want 5", n)
 	}
 }
+
+// poolLeaves: a machine that its provider takes away is given back at once, and the pool is looked at.
+func (t *storeTest) poolLeaves() {
+	p := t.newPool(1)
+	t.Must(t.Store.StockPool(t.Ctx, p.pool.ID, p.machine()))
+	t.CarryOut("")
+	p.rest()
+	machines, err := t.Store.PoolMachines(t.Ctx, p.pool.ID, 0)
+	t.Must(err)
+	m := machines[0]
+	at := []app.Interruption{{Node: "n1", Machine: m.MachineID, At: t.Clock.Now().Add(time.Minute)}}
+	newly, err := t.Store.MarkInterrupted(t.Ctx, kit.Tenant, m.Cluster, at, t.Clock.Now())
+	if err != nil || !slices.Equal(newly, []string{"n1"}) || !p.due() {
+		t.Fatalf("newly %v, due %t: %v", newly, p.due(), err)
+	}
+	machines, err = t.Store.PoolMachines(t.Ctx, p.pool.ID, 0)
+	t.Must(err)
+	if len(machines) != 1 || t.Clock.Now().Before(machines[0].ExpiresAt) {
+		t.Errorf("it stays: %+v", machines)
+	}
+}
