@@ -148,6 +148,7 @@ var PermissionTable = map[string]permission{
 	"ForgetVolume":   {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"Snapshots":      {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
 	"CreateSnapshot": {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"SetSnapshots":   {ScopeCluster, All, All, Own, Own, No, Own, proofNever}, // by schedule
 	"DeleteSnapshot": {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"UseVolume":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever}, // in a new cluster
 	// Maintenance windows

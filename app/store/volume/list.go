@@ -88,7 +88,7 @@ func errState(v volume.Volume) error {
 }
 
 func detail(v volume.Volume) map[string]any {
-	d := map[string]any{"state": v.State, "on_delete": v.OnDelete}
+	d := map[string]any{"state": v.State, "on_delete": v.OnDelete, "snapshots": v.Snapshots.String()}
 	if !v.ExpiresAt.IsZero() {
 		d["expires_at"] = v.ExpiresAt
 	}
@@ -100,7 +100,7 @@ func (s *Store) DeleteVolume(ctx context.Context, who app.Actor, id string, now 
 }
 
 func (s *Store) ExtendVolume(ctx context.Context, who app.Actor, id string, until, now time.Time) (volume.Volume, error) {
-	return s.change(ctx, who, id, "volume.extend", `'kept'`, `expires_at = ?`, now, db.Micros(until))
+	return s.change(ctx, who, id, "volume.extend", `'kept'`, `expires_at = ?, expiry_notified = 0`, now, db.Micros(until))
 }
 
 func (s *Store) ForgetVolume(ctx context.Context, who app.Actor, id string, now time.Time) (v volume.Volume, err error) {
@@ -114,6 +114,10 @@ func (s *Store) ForgetVolume(ctx context.Context, who app.Actor, id string, now 
 		}
 		if was.Cluster == "" || was.State == volume.StateDeleted {
 			return errState(was)
+		}
+		if was.State == volume.StateAttached {
+			return &app.Error{Code: app.EConflict, Reason: "volume", Message: fmt.Sprintf("Volume %s is attached to node %s of cluster %s.", id, was.Node, was.Cluster),
+				Hint: "Only a volume that a step didn't find at its provider can be forgotten. Repair the cluster first if it's lost."}
 		}
 		if err := gone(t, now, id, "Forgotten by "+who.Name()+"."); err != nil {
 			return err
