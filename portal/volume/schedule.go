@@ -57,7 +57,7 @@ func (p *Service) setSchedule(w http.ResponseWriter, r *http.Request, a app.Acto
 	return err
 }
 
-type scheduleInput struct {
+type snapshotScheduleInput struct {
 	VolumeID
 	Body struct {
 		Every   string `json:"every" maxLength:"100" doc:"Time between two snapshots, 1h to 90d, or the five fields of a crontab in UTC; empty: none"`
@@ -66,7 +66,7 @@ type scheduleInput struct {
 	}
 }
 
-func (p *Service) apiSchedule(ctx context.Context, in *scheduleInput) (*site.Body[volume.Volume], error) {
+func (p *Service) apiSchedule(ctx context.Context, in *snapshotScheduleInput) (*site.Body[volume.Volume], error) {
 	s := template.Snapshots{Every: in.Body.Every, Keep: in.Body.Keep, KeepFor: in.Body.KeepFor}
 	return site.Answered[volume.Volume](ctx, p.Site)(p.Volumes.SetSnapshots(ctx, site.Caller(ctx), in.ID, s))
 }

@@ -49,6 +49,12 @@ func (s *Store) Volume(ctx context.Context, tenant, id string) (volume.Volume, e
 
 // change changes a volume that is in some states, and writes that down. EConflict says what it is instead.
 func (s *Store) change(ctx context.Context, who app.Actor, id, act, states, set string, now time.Time, args ...any) (v volume.Volume, err error) {
+	return s.changeAnd(ctx, who, id, act, states, set, now, func(*db.Tx) error { return nil }, args...)
+}
+
+// changeAnd also does something else in the same transaction.
+func (s *Store) changeAnd(ctx context.Context, who app.Actor, id, act, states, set string, now time.Time, also func(*db.Tx) error,
+	args ...any) (v volume.Volume, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		was, err := scan(t.Row(`SELECT `+columns+` FROM volumes v WHERE v.id = ? AND v.tenant = ?`, id, who.Tenant))
 		if db.IsNoRows(err) {
@@ -68,6 +74,9 @@ func (s *Store) change(ctx context.Context, who app.Actor, id, act, states, set 
 			return db.Wrapped(err)
 		}
 		if err := t.Exec(`UPDATE reservations SET until_at = ? WHERE cluster = ? AND ended_at = 0`, db.Micros(v.ExpiresAt), id); err != nil {
+			return err
+		}
+		if err := also(t); err != nil {
 			return err
 		}
 		return t.AddAudit(now, who, act, id, detail(was), detail(v))

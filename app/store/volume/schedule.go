@@ -17,8 +17,21 @@ func (s *Store) SetSnapshots(ctx context.Context, who app.Actor, id string, w te
 	if at := w.After(now); !at.IsZero() {
 		next = db.Micros(at)
 	}
-	return s.change(ctx, who, id, "volume.snapshots", `'planned', 'attached', 'detached', 'kept'`,
-		`snapshot_every = ?, snapshot_keep = ?, snapshot_keep_for = ?, snapshot_at = ?, unchanged = 0`, now, w.Every, w.Keep, w.KeepFor, next)
+	const set = `snapshot_every = ?, snapshot_keep = ?, snapshot_keep_for = ?, snapshot_at = ?, unchanged = 0`
+	// The new rule also holds for the scheduled snapshots that there are; without a schedule they stay as they are.
+	kept := func(t *db.Tx) error {
+		switch d := w.Until(time.Time{}).Sub(time.Time{}); {
+		case w.Every == "":
+			return nil
+		case w.KeepFor == "":
+			return t.Exec(`UPDATE volume_snapshots SET expires_at = 0 WHERE volume = ? AND scheduled = 1`, id)
+		default:
+			return t.Exec(`UPDATE volume_snapshots SET expires_at = created_at + CAST(? AS BIGINT) WHERE volume = ? AND scheduled = 1`,
+				d.Microseconds(), id)
+		}
+	}
+	return s.changeAnd(ctx, who, id, "volume.snapshots", `'planned', 'attached', 'detached', 'kept'`, set, now, kept,
+		w.Every, w.Keep, w.KeepFor, next)
 }
 
 // inUse writes down that a machine has a volume, which its next snapshot is made of. Where that was overdue while no machine had it, it waits for

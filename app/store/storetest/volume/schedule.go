@@ -18,7 +18,7 @@ func (t *storeTest) detach(id string) { t.seen(volume.Seen{ID: id, External: "di
 // seen has a step of the node find something out about its volume.
 func (t *storeTest) seen(x volume.Seen) {
 	t.Helper()
-	t.Update("web-1", kit.Steps(app.OperationRemoveServices, "n1.detach"), t.Change("web-1"))
+	t.Update("web-1", kit.Steps(app.OperationRemoveServices, "n1.start"), t.Change("web-1"))
 	t.end(t.Claim("w"), execution.Finish{Volumes: []volume.Seen{x}})
 }
 
@@ -105,12 +105,12 @@ func (t *storeTest) keepFor(id string) {
 		t.Clock.Move(24 * time.Hour)
 		t.made()
 	}
-	t.count(5, "two of two days, beside two of the schedule before and an own one")
+	t.count(3, "two of the last two days, and an own one")
 	t.detach(id)
 	t.Clock.Move(24 * time.Hour)
 	t.made()
 	t.Clock.Move(30 * 24 * time.Hour)
-	t.count(4, "the newest stays while the volume isn't used")
+	t.count(2, "the newest stays while the volume isn't used")
 }
 
 // failed has the owner notified of a failure, once.
