@@ -53,7 +53,7 @@ func (a *Deletes) DeleteClusterWith(ctx context.Context, actor app.Actor, id str
 		return View{}, err
 	}
 	if v != "" {
-		if err := actor.MayChange("ChooseVolumes", c); err != nil {
+		if err := actor.MayChange("DeleteClusterWith", c); err != nil {
 			return View{}, err
 		}
 	}

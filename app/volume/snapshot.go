@@ -114,12 +114,12 @@ func (a *Service) checkCopies(ctx context.Context, actor app.Actor, v Volume) er
 
 // Snapshot returns one of the actor's snapshots.
 func (a *Service) Snapshot(ctx context.Context, actor app.Actor, id string) (Snapshot, error) {
-	if _, err := actor.Reach("Snapshots"); err != nil {
+	if _, err := actor.Reach("Snapshot"); err != nil {
 		return Snapshot{}, err
 	}
 	s, err := a.SnapshotStore.Snapshot(ctx, actor.Tenant, id)
 	if err == nil {
-		err = actor.MayTouch("Snapshots", s.Owner, "snapshot "+s.ID)
+		err = actor.MayTouch("Snapshot", s.Owner, "snapshot "+s.ID)
 	}
 	return s, err
 }

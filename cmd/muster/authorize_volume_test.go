@@ -60,6 +60,16 @@ var volumeTries = map[string]func(ctx context.Context, a *all.Services, s *scene
 		_, err := a.Volume.CreateSnapshot(ctx, s.actor, s.volume(true), 0)
 		return err
 	},
+	"Snapshot": func(ctx context.Context, a *all.Services, s *scene) error {
+		made, err := s.server.Store.CreateSnapshot(ctx, app.Actor{Tenant: s.tenant, User: s.owner}, s.volume(true), 1, time.Now())
+		s.must(err)
+		_, err = a.Volume.Snapshot(ctx, s.actor, made.ID)
+		return err
+	},
+	"DeleteClusterWith": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Deletes.DeleteClusterWith(ctx, s.actor, s.cluster(), template.VolumeKeep)
+		return err
+	},
 	"SetSnapshots": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Volume.SetSnapshots(ctx, s.actor, s.volume(true), template.Snapshots{Every: "24h", Keep: 1})
 		return err

@@ -18,7 +18,7 @@ func (s *Store) SetSnapshots(ctx context.Context, who app.Actor, id string, w te
 		next = db.Micros(at)
 	}
 	const set = `snapshot_every = ?, snapshot_keep = ?, snapshot_keep_for = ?, snapshot_at = ?, unchanged = 0`
-	// The new rule also holds for the scheduled snapshots that there are; without a schedule they stay as they are.
+	// The new rule also holds for earlier scheduled snapshots; without a schedule they stay as they are.
 	kept := func(t *db.Tx) error {
 		switch d := w.Until(time.Time{}).Sub(time.Time{}); {
 		case w.Every == "":
