@@ -125,8 +125,9 @@ func (s *Store) ForgetVolume(ctx context.Context, who app.Actor, id string, now 
 			return errState(was)
 		}
 		if was.State == volume.StateAttached {
-			return &app.Error{Code: app.EConflict, Reason: "volume", Message: fmt.Sprintf("Volume %s is attached to node %s of cluster %s.", id, was.Node, was.Cluster),
-				Hint: "Only a volume that a step didn't find at its provider can be forgotten. Repair the cluster first if it's lost."}
+			return &app.Error{Code: app.EConflict, Reason: "volume",
+				Message: fmt.Sprintf("Volume %s is attached to node %s of cluster %s.", id, was.Node, was.Cluster),
+				Hint:    "Only a volume that a step didn't find at its provider can be forgotten. Repair the cluster first if it's lost."}
 		}
 		if err := gone(t, now, id, "Forgotten by "+who.Name()+"."); err != nil {
 			return err
