@@ -60,7 +60,7 @@ func (p *Service) setSchedule(w http.ResponseWriter, r *http.Request, a app.Acto
 type snapshotScheduleInput struct {
 	VolumeID
 	Body struct {
-		Every   string `json:"every" maxLength:"100" doc:"Time between two snapshots, 1h to 90d, or the five fields of a crontab in UTC; empty: none"`
+		Every   string `json:"every" maxLength:"100" doc:"Time between snapshots, 1h to 90d, or a crontab's five fields in UTC; empty: none"`
 		Keep    int    `json:"keep,omitempty" minimum:"0" maximum:"100" doc:"How many scheduled snapshots to keep, the newest ones"`
 		KeepFor string `json:"keep_for,omitempty" maxLength:"20" doc:"How long to keep each, instead of keep, such as 30d"`
 	}

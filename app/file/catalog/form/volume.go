@@ -14,7 +14,7 @@ type volumeDoc struct {
 	Mount      string        `yaml:"mount" need:"" doc:"Folder to mount it on, such as /var/lib/postgresql, or ~/data in the home of the SSH user."`
 	Filesystem string        `yaml:"filesystem" doc:"File system for an empty volume: ext4 or xfs. Default: ext4."`
 	OnDelete   string        `yaml:"on_delete" doc:"What happens when the node is deleted: delete or keep. Default: delete."`
-	Snapshots  *snapshotsDoc `yaml:"snapshots" doc:"Snapshots by schedule. volumes.NAME.snapshots overrides it when the volume is created. Default: none."`
+	Snapshots  *snapshotsDoc `yaml:"snapshots" doc:"Snapshots by schedule. volumes.NAME.snapshots overrides it. Default: none."`
 }
 
 func volumesOf(docs []volumeDoc) (list []template.Volume) {
