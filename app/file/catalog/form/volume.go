@@ -10,7 +10,7 @@ type snapshotsDoc struct {
 
 type volumeDoc struct {
 	Name       string        `yaml:"name" need:"" doc:"Name of the volume, such as data. The configuration can change it under volumes.NAME."`
-	SizeGB     int           `yaml:"size_gb" need:"" least:"1" doc:"Size in GB. The configuration key volumes.NAME.size_gb overrides it when the volume is created."`
+	SizeGB     int           `yaml:"size_gb" need:"" least:"1" doc:"Size in GB. The configuration key volumes.NAME.size_gb overrides it for new volumes."`
 	Mount      string        `yaml:"mount" need:"" doc:"Folder to mount it on, such as /var/lib/postgresql, or ~/data in the home of the SSH user."`
 	Filesystem string        `yaml:"filesystem" doc:"File system for an empty volume: ext4 or xfs. Default: ext4."`
 	OnDelete   string        `yaml:"on_delete" doc:"What happens when the node is deleted: delete or keep. Default: delete."`
