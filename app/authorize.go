@@ -112,6 +112,7 @@ var PermissionTable = map[string]permission{
 	// Clusters
 	"CreateCluster":      {ScopeCluster, All, All, All, All, No, All, proofNever},
 	"DeleteCluster":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"DeleteClusterWith":  {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"Update":             {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"UpdateServices":     {ScopeCluster, All, All, use, use, No, use, proofNever}, // of Update: to start, stop, restart and compare services
 	"ClusterSharing":     {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
@@ -146,8 +147,10 @@ var PermissionTable = map[string]permission{
 	"DeleteVolume":   {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"ExtendVolume":   {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"ForgetVolume":   {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"Snapshot":       {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
 	"Snapshots":      {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
 	"CreateSnapshot": {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"SetSnapshots":   {ScopeCluster, All, All, Own, Own, No, Own, proofNever}, // by schedule
 	"DeleteSnapshot": {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"UseVolume":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever}, // in a new cluster
 	// Maintenance windows

@@ -22,6 +22,7 @@ const (
 	SubjectPool           SubjectKind = "pool"
 	SubjectResources      SubjectKind = "resources"
 	SubjectUsage          SubjectKind = "usage"
+	SubjectVolumes        SubjectKind = "volumes"
 	SubjectNotices        SubjectKind = "notices"
 	SubjectPassword       SubjectKind = "password"      // one's own
 	SubjectSecondFactor   SubjectKind = "second_factor" // one's own

@@ -45,7 +45,7 @@ var rooms = []room{
 	{"app/observe", nil, "what is counted knows nothing of what counts"},
 	{"app/humanize", nil, "words for people know nothing of what is said"},
 	{"app/label", []string{"app", "app/humanize"}, "what describes clusters needs neither them nor the catalog, which both use its rules"},
-	{"app/template", []string{"app", "app/humanize", "app/label"}, "what admins publish needs only errors and people"},
+	{"app/template", []string{"app", "app/humanize", "app/label", "app/schedule"}, "what admins publish needs only errors, people and times"},
 	{"app/bake", []string{"app", "app/template"}, "what an image consists of is said by the catalog's entries"},
 	{"app/layout", []string{"app", "app/humanize", "app/template"}, "the contract of the solver is made of the catalog's entries"},
 	{"app/plan", []string{"app", "app/layout", "app/humanize", "app/template"}, "the contract of the planner is made of the catalog's entries"},

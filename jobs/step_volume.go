@@ -129,6 +129,7 @@ func (w *volumeWork) findOrCreate(ctx context.Context, want volume.ForStep) (v f
 		return w.create(ctx, want)
 	}
 	if want.External != "" || !want.MountedAt.IsZero() {
+		w.see(volume.Seen{ID: want.ID, External: want.External}) // no machine has it: it can be forgotten
 		return v, &app.Error{Code: app.EConflict, Reason: "volume_lost", Message: fmt.Sprintf("Volume %s no longer exists at the provider.",
 			cmp.Or(want.External, want.ID)),
 			Hint: fmt.Sprintf("Restore it there with its tags, or run muster volume forget %s to continue with an empty one. Its data is lost then.", want.ID)}

@@ -16,20 +16,25 @@ const mountPoint = `case $mount in
 "~/"*)
 	user=${SUDO_USER:-$(id -un)}
 	home=$(getent passwd "$user" 2>/dev/null | cut -d: -f6)
-	mount=${home:-$HOME}/${mount#"~/"};;
+	mount=$(readlink -f "${home:-$HOME}")/${mount#"~/"};;
 esac
 `
 
 // mountScript mounts a block device, now and whenever the machine starts. It is formatted only where nothing at all is found on it and it was never mounted
 // before. Exit codes: 10 the device isn't there, 11 something else is mounted there, 12 it has a content that is not a file system of ours, 13 it had one
-// before and has none now, 14 the file system can't be made, 15 it can't be mounted.
+// before and has none now, 14 the file system can't be made, 15 it can't be mounted, 16 its path has a symbolic link.
 const mountScript = `n=0
 while [ ! -b "$device" ]; do
 	n=$((n+1))
 	[ "$n" -ge 60 ] && exit 10
 	sleep 1
 done
-` + mountPoint + `real=$(readlink -f "$device")
+` + mountPoint + `link=$mount
+while [ -n "$link" ]; do
+	[ -L "$link" ] && exit 16
+	link=${link%/*}
+done
+real=$(readlink -f "$device")
 mounted=$(while read -r what where rest; do [ "$where" = "$mount" ] && readlink -f "$what"; done </proc/mounts)
 if [ -n "$mounted" ]; then
 	[ "$mounted" = "$real" ] || exit 11
@@ -74,6 +79,8 @@ var mountFailures = map[int]struct {
 	13: {app.EConflict, "it was mounted before, or created from a snapshot, but has no file system now, so it isn't formatted",
 		"Check the volume at the provider, and restore its data there."},
 	14: {app.EScript, "its file system couldn't be created", "Check that the image has mkfs for the file system, such as e2fsprogs or xfsprogs."},
+	16: {app.EConflict, "its mount path has a symbolic link on the node",
+		"Change the volume's mount to the path that the link leads to, or remove the link on the node."},
 	15: {app.EScript, "it couldn't be mounted", "Check the node's kernel log, and the file system with fsck."},
 }
 

@@ -178,7 +178,7 @@ func TestReconcilerOfVolumes(t *testing.T) {
 		t.Errorf("the provider has %v", got)
 	}
 
-	if err := e.app.Volume.ChooseVolumes(e.ctx, e.admin, v.ID, template.VolumeKeep); err != nil {
+	if err := e.store.ChooseVolumes(e.ctx, e.admin, v.ID, template.VolumeKeep, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	e.delete(v.ID)

@@ -70,6 +70,20 @@ func TestVolumesAreShown(t *testing.T) {
 	ada.get("/volumes").reads(200, "Snapshots", "snap-", "Being created", "of "+id)
 	ada.post("/volumes/"+id+"/snapshots", url.Values{"keep": {"7"}}).reads(http.StatusConflict, "is being created", "Wait until")
 
+	ada.post("/volumes/"+id+"/schedule", url.Values{"schedule": {"never"}}).reads(http.StatusUnprocessableEntity, "Choose a schedule")
+	if a := ada.post("/volumes/"+id+"/schedule", url.Values{"schedule": {"daily"}}); a.status != http.StatusSeeOther {
+		t.Errorf("a schedule: %d %s", a.status, a.text())
+	}
+	ada.get("/volumes").reads(200, "Snapshots every 24h, the newest 7 are kept", "Next: ", "Every day, keep 7")
+	made, err := o.store.Snapshots(t.Context(), app.DefaultTenant, volume.SnapshotFilter{})
+	if err != nil || len(made) != 1 {
+		t.Fatalf("snapshots: %v %v", made, err)
+	}
+	if err := o.store.SnapshotMade(t.Context(), made[0].ID, "copy-1", ""); err != nil {
+		t.Fatal(err)
+	}
+	ada.get("/volumes?delete="+made[0].ID).reads(200, "Delete snapshot of data?", "will be lost", "Cancel")
+
 	ask := ada.get("/clusters/web-1/delete")
 	ask.reads(200, "data of n1, 10 GB", "Delete with all data", "Keep for 30 days")
 	if a := ada.post("/clusters/web-1/delete", url.Values{"volumes": {"burn"}}); a.status != http.StatusUnprocessableEntity && a.status != http.StatusBadRequest {

@@ -19,6 +19,7 @@ type Volume struct {
 	Mount      string       `json:"mount"`
 	Filesystem string       `json:"filesystem,omitempty"` // "" means ext4
 	OnDelete   VolumeChoice `json:"on_delete,omitempty"`  // "" means delete
+	Snapshots  Snapshots    `json:"snapshots,omitzero"`   // by schedule
 }
 
 // VolumeChoice says what happens to a volume whose node is deleted.
@@ -86,6 +87,9 @@ func (v Volume) Check() error {
 	}
 	if v.Filesystem != "" && !slices.Contains(Filesystems, v.Filesystem) {
 		return volumeError("filesystem", fmt.Sprintf("Volume %s can't have file system %.40q.", v.Name, v.Filesystem), "Use "+strings.Join(Filesystems, " or ")+".")
+	}
+	if err := v.Snapshots.Check(); err != nil {
+		return err
 	}
 	return v.OnDelete.Check()
 }
@@ -163,6 +167,12 @@ func (v Volume) with(override any) (Volume, error) {
 	}
 	if choice, is := o["on_delete"]; is {
 		v.OnDelete = VolumeChoice(fmt.Sprint(choice))
+	}
+	if copies, is := o["snapshots"]; is {
+		var err error
+		if v.Snapshots, err = snapshotsOf(copies); err != nil {
+			return v, err
+		}
 	}
 	return v, v.Check()
 }

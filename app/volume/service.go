@@ -25,8 +25,6 @@ type Store interface {
 	ExtendVolume(ctx context.Context, who app.Actor, id string, until, now time.Time) (Volume, error)
 	// ForgetVolume ends a volume of a node that is lost at its provider, so that the node gets an empty one.
 	ForgetVolume(ctx context.Context, who app.Actor, id string, now time.Time) (Volume, error)
-	// ChooseVolumes says what happens to a cluster's volumes when their nodes are deleted.
-	ChooseVolumes(ctx context.Context, who app.Actor, cluster string, c template.VolumeChoice, now time.Time) error
 }
 
 // Clusters finds the cluster that someone names.
@@ -141,21 +139,6 @@ func (a *Service) ForgetVolume(ctx context.Context, actor app.Actor, id string) 
 		return Volume{}, err
 	}
 	return a.Store.ForgetVolume(ctx, actor, id, a.Now())
-}
-
-// ChooseVolumes says what happens to a cluster's volumes when their nodes are deleted. It needs the right to delete the cluster.
-func (a *Service) ChooseVolumes(ctx context.Context, actor app.Actor, cluster string, c template.VolumeChoice) error {
-	found, err := a.Clusters.AuthorizedCluster(ctx, actor, "ChooseVolumes", cluster)
-	if err != nil {
-		return err
-	}
-	if err := actor.MayChange("ChooseVolumes", found); err != nil {
-		return err
-	}
-	if err := c.Check(); err != nil || c == "" {
-		return err
-	}
-	return a.Store.ChooseVolumes(ctx, actor, found.ID, c, a.Now())
 }
 
 // Use names a kept volume for a new cluster: the node that needs a volume of that name gets it. Of several nodes each takes one, in their order.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // SnapshotState is the state of a snapshot in one word.
@@ -38,8 +39,10 @@ type Snapshot struct {
 	Keep       int           `json:"keep"` // how many of the volume are kept once this one is ready
 	CreatedAt  time.Time     `json:"created_at"`
 	DeletedAt  time.Time     `json:"deleted_at,omitzero"`
-	Proof      string        `json:"proof,omitempty"` // that it is gone
-	Error      string        `json:"error,omitempty"` // why it couldn't be created or deleted yet
+	Scheduled  bool          `json:"scheduled,omitempty"` // made by its volume's schedule
+	ExpiresAt  time.Time     `json:"expires_at,omitzero"` // of a scheduled one that is kept for some time
+	Proof      string        `json:"proof,omitempty"`     // that it is gone
+	Error      string        `json:"error,omitempty"`     // why it couldn't be created or deleted yet
 }
 
 // How many snapshots of one volume are kept.
@@ -71,8 +74,54 @@ type SnapshotStore interface {
 	// CreateSnapshot writes down that a snapshot of a volume is wanted. EConflict where the volume doesn't exist at its
 	// provider, or a snapshot of it is being made.
 	CreateSnapshot(ctx context.Context, who app.Actor, volume string, keep int, now time.Time) (Snapshot, error)
+	// SetSnapshots says when snapshots of a volume are made. EConflict where it is being deleted.
+	SetSnapshots(ctx context.Context, who app.Actor, volume string, s template.Snapshots, now time.Time) (Volume, error)
 	// DeleteSnapshot has the reconciler delete a snapshot. EConflict where a volume is being made of it.
 	DeleteSnapshot(ctx context.Context, who app.Actor, id string, now time.Time) (Snapshot, error)
+}
+
+// SetSnapshots says when snapshots of a volume are made; the zero value: never.
+func (a *Service) SetSnapshots(ctx context.Context, actor app.Actor, id string, s template.Snapshots) (Volume, error) {
+	v, err := a.mine(ctx, actor, "SetSnapshots", id)
+	if err != nil {
+		return Volume{}, err
+	}
+	if err := s.Check(); err != nil {
+		return Volume{}, err
+	}
+	if s.Every != "" {
+		if err := a.checkCopies(ctx, actor, v); err != nil {
+			return Volume{}, err
+		}
+	}
+	return a.SnapshotStore.SetSnapshots(ctx, actor, id, s, a.Now())
+}
+
+// checkCopies refuses snapshots where the provider makes none.
+func (a *Service) checkCopies(ctx context.Context, actor app.Actor, v Volume) error {
+	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
+	if err != nil {
+		return err
+	}
+	spec := c.Providers[v.Provider]
+	if a.MakesSnapshots == nil || spec != nil && a.MakesSnapshots(spec.Type) {
+		return nil
+	}
+	return &app.Error{Code: app.EInvalid, Reason: "no_snapshots",
+		Message: fmt.Sprintf("Provider %s doesn't make snapshots of volumes.", v.Provider),
+		Hint:    "The types of providers that do are listed in docs/volumes.md."}
+}
+
+// Snapshot returns one of the actor's snapshots.
+func (a *Service) Snapshot(ctx context.Context, actor app.Actor, id string) (Snapshot, error) {
+	if _, err := actor.Reach("Snapshot"); err != nil {
+		return Snapshot{}, err
+	}
+	s, err := a.SnapshotStore.Snapshot(ctx, actor.Tenant, id)
+	if err == nil {
+		err = actor.MayTouch("Snapshot", s.Owner, "snapshot "+s.ID)
+	}
+	return s, err
 }
 
 // Snapshots lists the actor's snapshots; admins see those of everyone.
@@ -100,13 +149,8 @@ func (a *Service) CreateSnapshot(ctx context.Context, actor app.Actor, id string
 		return Snapshot{}, &app.Error{Code: app.EInvalid, Field: "keep", Message: fmt.Sprintf("A volume can't keep %d snapshots.", keep),
 			Hint: fmt.Sprintf("Use 1 to %d.", MostKeepSnapshots)}
 	}
-	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
-	if err != nil {
+	if err := a.checkCopies(ctx, actor, v); err != nil {
 		return Snapshot{}, err
-	}
-	if spec := c.Providers[v.Provider]; a.MakesSnapshots != nil && (spec == nil || !a.MakesSnapshots(spec.Type)) {
-		return Snapshot{}, &app.Error{Code: app.EInvalid, Reason: "no_snapshots", Message: fmt.Sprintf("Provider %s doesn't make snapshots of volumes.", v.Provider),
-			Hint: "The types of providers that do are listed in docs/volumes.md."}
 	}
 	return a.SnapshotStore.CreateSnapshot(ctx, actor, id, keep, a.Now())
 }

@@ -46,12 +46,18 @@ type Volume struct {
 	KeptAt     time.Time             `json:"kept_at,omitzero"`
 	ExpiresAt  time.Time             `json:"expires_at,omitzero"` // of a kept one; zero: never
 	DeletedAt  time.Time             `json:"deleted_at,omitzero"`
-	Proof      string                `json:"proof,omitempty"` // that it is gone
-	Error      string                `json:"error,omitempty"` // why it couldn't be deleted
+	// Snapshots are made by schedule; the next one at NextSnapshot, or later where no machine uses the volume.
+	Snapshots    template.Snapshots `json:"snapshots,omitzero"`
+	NextSnapshot time.Time          `json:"next_snapshot_at,omitzero"`
+	Proof        string             `json:"proof,omitempty"` // that it is gone
+	Error        string             `json:"error,omitempty"` // why it couldn't be deleted
 }
 
 // HoursOfMonth is what a month has of the price for a month.
 const HoursOfMonth = 730
+
+// ExpiryNotice is how long before a kept volume expires its owner is notified.
+const ExpiryNotice = 3 * 24 * time.Hour
 
 // KeepFor is how long a volume is kept where no one says otherwise.
 const KeepFor = 30 * 24 * time.Hour

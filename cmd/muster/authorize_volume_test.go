@@ -37,7 +37,8 @@ var volumeTries = map[string]func(ctx context.Context, a *all.Services, s *scene
 		return err
 	},
 	"ChooseVolumes": func(ctx context.Context, a *all.Services, s *scene) error {
-		return a.Volume.ChooseVolumes(ctx, s.actor, s.cluster(), template.VolumeKeep)
+		_, err := a.Cluster.Deletes.DeleteClusterWith(ctx, s.actor, s.cluster(), template.VolumeKeep)
+		return err
 	},
 	"DeleteVolume": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Volume.DeleteVolume(ctx, s.actor, s.volume(true))
@@ -57,6 +58,20 @@ var volumeTries = map[string]func(ctx context.Context, a *all.Services, s *scene
 	},
 	"CreateSnapshot": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Volume.CreateSnapshot(ctx, s.actor, s.volume(true), 0)
+		return err
+	},
+	"Snapshot": func(ctx context.Context, a *all.Services, s *scene) error {
+		made, err := s.server.Store.CreateSnapshot(ctx, app.Actor{Tenant: s.tenant, User: s.owner}, s.volume(true), 1, time.Now())
+		s.must(err)
+		_, err = a.Volume.Snapshot(ctx, s.actor, made.ID)
+		return err
+	},
+	"DeleteClusterWith": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Deletes.DeleteClusterWith(ctx, s.actor, s.cluster(), template.VolumeKeep)
+		return err
+	},
+	"SetSnapshots": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Volume.SetSnapshots(ctx, s.actor, s.volume(true), template.Snapshots{Every: "24h", Keep: 1})
 		return err
 	},
 	"DeleteSnapshot": func(ctx context.Context, a *all.Services, s *scene) error {

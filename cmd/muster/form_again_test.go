@@ -85,6 +85,7 @@ var unrefused = map[string]string{
 	"/volumes/{volume}/extend":                "a button, beside kept volumes: TestVolumesAreShown",
 	"/volumes/{volume}/delete":                "a button, for kept volumes: TestVolumesAreShown",
 	"/volumes/{volume}/snapshots":             "a button, beside volumes: TestVolumesAreShown",
+	"/volumes/{volume}/schedule":              "a list of choices, beside volumes: TestVolumesAreShown",
 	"/snapshots/{snapshot}/delete":            "a button, beside snapshots: TestVolumesAreShown",
 	"/signin/second-factor":                   "for people who have signed in by half: TestSignInWithASecondFactor",
 	"/signin/tenant":                          "for people who come back from an identity provider: TestSignInByProvider",

@@ -21,6 +21,9 @@ func (r *Reconciler) beginSnapshots(ctx context.Context) error {
 	if r.Snapshots == nil {
 		return nil
 	}
+	if err := r.Snapshots.ScheduleSnapshots(ctx, time.Now(), volumesAtOnce); err != nil {
+		return err
+	}
 	due, err := r.Snapshots.DueSnapshots(ctx, volumesAtOnce)
 	if err != nil {
 		return err

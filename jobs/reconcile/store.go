@@ -48,6 +48,8 @@ type VolumeStore interface {
 	DueVolumes(ctx context.Context, now time.Time, limit int) ([]volume.Volume, error)
 	// ExpireVolume has an expired volume deleted; false where it isn't kept any more, or for longer.
 	ExpireVolume(ctx context.Context, id string, now time.Time) (bool, error)
+	// NotifyExpiring notifies the owners of kept volumes that expire soon, once.
+	NotifyExpiring(ctx context.Context, now time.Time, limit int) error
 	// VolumeGone ends a volume that is proven to be gone, or keeps why it couldn't be deleted.
 	VolumeGone(ctx context.Context, id string, now time.Time, proof, failure string) error
 	// VolumeIntents returns, by id, the volumes of a provider's name that are known, whatever their state.
@@ -56,6 +58,8 @@ type VolumeStore interface {
 
 // SnapshotStore keeps snapshots of volumes, and which of them are to be created or deleted.
 type SnapshotStore interface {
+	// ScheduleSnapshots writes down the snapshots that are due by schedule, and has those deleted whose time is over.
+	ScheduleSnapshots(ctx context.Context, now time.Time, limit int) error
 	DueSnapshots(ctx context.Context, limit int) ([]volume.Snapshot, error)
 	// SnapshotMade writes what came of a creation: the provider's ID, or why there is none yet. False where the snapshot
 	// isn't to be created any more: then nothing was written.

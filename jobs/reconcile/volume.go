@@ -22,6 +22,9 @@ func (r *Reconciler) beginVolumes(ctx context.Context) error {
 	if r.Volumes == nil {
 		return nil
 	}
+	if err := r.Volumes.NotifyExpiring(ctx, time.Now(), volumesAtOnce); err != nil {
+		return err
+	}
 	due, err := r.Volumes.DueVolumes(ctx, time.Now(), volumesAtOnce)
 	if err != nil {
 		return err

@@ -43,6 +43,8 @@ func place(s app.Subject) string {
 		return "/admin/pools/" + s.ID
 	case app.SubjectResources:
 		return "/admin/resources"
+	case app.SubjectVolumes:
+		return "/volumes"
 	case app.SubjectUsage:
 		return "/usage"
 	case app.SubjectNotices:

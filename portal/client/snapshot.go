@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"muster/app/template"
 	"muster/app/volume"
 )
 
@@ -28,6 +29,13 @@ func (c *Volumes) Snapshots(ctx context.Context, of string, deleted bool) ([]vol
 func (c *Volumes) Snapshot(ctx context.Context, id string, keep int) (s volume.Snapshot, err error) {
 	err = c.client.Call(ctx, http.MethodPost, volumePath(id)+"/snapshots", nil, map[string]int{"keep": keep}, &s)
 	return s, err
+}
+
+// SetSnapshots says when snapshots of a volume are made; the zero value: never.
+func (c *Volumes) SetSnapshots(ctx context.Context, id string, s template.Snapshots) (v volume.Volume, err error) {
+	err = c.client.Call(ctx, http.MethodPut, volumePath(id)+"/snapshot-schedule", nil, map[string]any{
+		"every": s.Every, "keep": s.Keep, "keep_for": s.KeepFor}, &v)
+	return v, err
 }
 
 // DeleteSnapshot deletes a snapshot.

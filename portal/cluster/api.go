@@ -78,12 +78,7 @@ type deleteInput struct {
 }
 
 func (p *managePages) APIDelete(ctx context.Context, in *deleteInput) (*site.Body[cluster.View], error) {
-	if in.Volumes != "" {
-		if err := p.Volumes.ChooseVolumes(ctx, site.Caller(ctx), in.ID, in.Volumes); err != nil {
-			return nil, p.Fail(ctx, err)
-		}
-	}
-	return p.AnswerCluster(ctx)(p.Deletes.DeleteCluster(ctx, site.Caller(ctx), in.ID))
+	return p.AnswerCluster(ctx)(p.Deletes.DeleteClusterWith(ctx, site.Caller(ctx), in.ID, in.Volumes))
 }
 
 func (p *managePages) APIResume(ctx context.Context, in *site.IDInput) (*site.Body[cluster.View], error) {

@@ -35,12 +35,8 @@ func (p *Service) clusterDeleteAsk(w http.ResponseWriter, r *http.Request, a app
 }
 
 func (p *Service) clusterDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if choice := template.VolumeChoice(r.FormValue("volumes")); choice != "" {
-		if err := p.Volumes.ChooseVolumes(r.Context(), a, chi.URLParam(r, "id"), choice); err != nil {
-			return err
-		}
-	}
-	view, err := p.Deletes.DeleteCluster(r.Context(), a, chi.URLParam(r, "id"))
+	choice := template.VolumeChoice(r.FormValue("volumes"))
+	view, err := p.Deletes.DeleteClusterWith(r.Context(), a, chi.URLParam(r, "id"), choice)
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,8 @@ type Dashboard interface {
 // Deletes deletes clusters.
 type Deletes interface {
 	DeleteCluster(ctx context.Context, a app.Actor, id string) (appcluster.View, error)
+	// DeleteClusterWith also says what happens to the volumes; "" leaves that to each.
+	DeleteClusterWith(ctx context.Context, a app.Actor, id string, v template.VolumeChoice) (appcluster.View, error)
 }
 
 // Ownership renames clusters and transfers them to other owners.

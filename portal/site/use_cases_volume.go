@@ -22,7 +22,8 @@ type Volumes interface {
 	Snapshots(ctx context.Context, a app.Actor, f volume.SnapshotFilter) ([]volume.Snapshot, error)
 	// CreateSnapshot copies a volume; keep is how many of its snapshots are kept, 0 for the default.
 	CreateSnapshot(ctx context.Context, a app.Actor, volume string, keep int) (volume.Snapshot, error)
+	// SetSnapshots says when snapshots of a volume are made; the zero value: never.
+	SetSnapshots(ctx context.Context, a app.Actor, volume string, s template.Snapshots) (volume.Volume, error)
+	Snapshot(ctx context.Context, a app.Actor, id string) (volume.Snapshot, error)
 	DeleteSnapshot(ctx context.Context, a app.Actor, id string) (volume.Snapshot, error)
-	// ChooseVolumes says what happens to a cluster's volumes when their nodes are deleted.
-	ChooseVolumes(ctx context.Context, a app.Actor, cluster string, c template.VolumeChoice) error
 }

@@ -13,6 +13,7 @@ func Routes(p *Service) []site.Route {
 		site.Submit("/volumes/{volume}/delete", p.delete),
 		site.Submit("/volumes/{volume}/extend", p.extend),
 		site.Submit("/volumes/{volume}/snapshots", p.snapshot),
+		site.Submit("/volumes/{volume}/schedule", p.setSchedule),
 		site.Submit("/snapshots/{snapshot}/delete", p.deleteSnapshot),
 	}
 }
@@ -26,6 +27,8 @@ func Operations(p *Service) []site.Operation {
 		site.Delete("/volumes/{volume}", p.apiDelete, site.About("Delete a kept volume with all data on it"), site.Answers(http.StatusAccepted)),
 		site.Get("/snapshots", p.apiSnapshots, site.About("List your snapshots of volumes; admins see everyone's")),
 		site.Post("/volumes/{volume}/snapshots", p.apiSnapshot, site.About("Create a snapshot of a volume"), site.Answers(http.StatusAccepted)),
+		site.Put("/volumes/{volume}/snapshot-schedule", p.apiSchedule,
+			site.About("Set when snapshots of a volume are created, and how long they are kept")),
 		site.Delete("/snapshots/{snapshot}", p.apiDeleteSnapshot, site.About("Delete a snapshot"), site.Answers(http.StatusAccepted)),
 		site.Post("/volumes/{volume}/forget", p.apiForget, site.About("Forget a volume that no longer exists at its provider, so that its node gets an empty one")),
 	}

@@ -57,6 +57,16 @@ func (p *Service) extend(w http.ResponseWriter, r *http.Request, a app.Actor) er
 }
 
 func (p *Service) deleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor, id string) error {
+	if volume.IsSnapshot(id) {
+		s, err := p.Volumes.Snapshot(r.Context(), a, id)
+		if err != nil {
+			return err
+		}
+		f := p.Frame(r, "Delete snapshot of "+s.Name)
+		f.At = "clusters"
+		p.Render(w, r, http.StatusOK, DeleteSnapshotPage(f, s))
+		return nil
+	}
 	v, err := p.Volumes.Volume(r.Context(), a, id)
 	if err != nil {
 		return err

@@ -43,6 +43,11 @@ func whose(v volume.Volume) string {
 	return "Service " + v.Service
 }
 
+// soon reports whether a kept volume expires so soon that its owner was notified.
+func (l List) soon(v volume.Volume) bool {
+	return v.State == volume.StateKept && !v.ExpiresAt.IsZero() && v.ExpiresAt.Before(l.Now.Add(volume.ExpiryNotice))
+}
+
 // until says until when a kept volume is kept.
 func (l List) until(v volume.Volume) string {
 	switch {

@@ -217,10 +217,9 @@ func handOver(t *db.Tx, u identity.User, to string) (names []string, err error) 
 	if err := t.Each(db.Texts(&names), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`, u.Tenant, u.Name); err != nil {
 		return nil, err
 	}
-	// Without an heir, kept volumes stay until they expire; admins see them.
 	if to == "" {
 		if len(names) == 0 {
-			return nil, nil
+			return nil, noneKept(t, u)
 		}
 		const shown = 10
 		list := strings.Join(names[:min(len(names), shown)], ", ")
@@ -250,6 +249,20 @@ func handOver(t *db.Tx, u identity.User, to string) (names []string, err error) 
 		return nil, err
 	}
 	return names, t.Exec(`UPDATE reservations SET owner = ? WHERE tenant = ? AND owner = ? AND ended_at = 0`, to, u.Tenant, u.Name)
+}
+
+// noneKept refuses while a user has volumes or snapshots without a cluster: they hold data and cost money, and would be of no one.
+func noneKept(t *db.Tx, u identity.User) error {
+	var left []string
+	err := t.Each(db.Texts(&left), `SELECT id FROM volumes WHERE tenant = ? AND owner = ? AND state = 'kept'
+		UNION ALL SELECT id FROM volume_snapshots WHERE tenant = ? AND owner = ? AND state IN ('creating', 'ready') ORDER BY id`,
+		u.Tenant, u.Name, u.Tenant, u.Name)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	return &app.Error{Code: app.EConflict, Reason: "owns_volumes",
+		Message: fmt.Sprintf("%s still owns volumes or snapshots: %s.", u.Name, humanize.Some(left, 10)),
+		Hint:    "Delete them, or name a user to transfer them to."}
 }
 
 // noneRequested refuses while requests of a user wait: approved, they would make clusters of no one.

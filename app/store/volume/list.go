@@ -49,6 +49,12 @@ func (s *Store) Volume(ctx context.Context, tenant, id string) (volume.Volume, e
 
 // change changes a volume that is in some states, and writes that down. EConflict says what it is instead.
 func (s *Store) change(ctx context.Context, who app.Actor, id, act, states, set string, now time.Time, args ...any) (v volume.Volume, err error) {
+	return s.changeAnd(ctx, who, id, act, states, set, now, func(*db.Tx) error { return nil }, args...)
+}
+
+// changeAnd also does something else in the same transaction.
+func (s *Store) changeAnd(ctx context.Context, who app.Actor, id, act, states, set string, now time.Time, also func(*db.Tx) error,
+	args ...any) (v volume.Volume, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		was, err := scan(t.Row(`SELECT `+columns+` FROM volumes v WHERE v.id = ? AND v.tenant = ?`, id, who.Tenant))
 		if db.IsNoRows(err) {
@@ -70,6 +76,9 @@ func (s *Store) change(ctx context.Context, who app.Actor, id, act, states, set 
 		if err := t.Exec(`UPDATE reservations SET until_at = ? WHERE cluster = ? AND ended_at = 0`, db.Micros(v.ExpiresAt), id); err != nil {
 			return err
 		}
+		if err := also(t); err != nil {
+			return err
+		}
 		return t.AddAudit(now, who, act, id, detail(was), detail(v))
 	})
 	return v, err
@@ -88,7 +97,7 @@ func errState(v volume.Volume) error {
 }
 
 func detail(v volume.Volume) map[string]any {
-	d := map[string]any{"state": v.State, "on_delete": v.OnDelete}
+	d := map[string]any{"state": v.State, "on_delete": v.OnDelete, "snapshots": v.Snapshots.String()}
 	if !v.ExpiresAt.IsZero() {
 		d["expires_at"] = v.ExpiresAt
 	}
@@ -100,7 +109,7 @@ func (s *Store) DeleteVolume(ctx context.Context, who app.Actor, id string, now 
 }
 
 func (s *Store) ExtendVolume(ctx context.Context, who app.Actor, id string, until, now time.Time) (volume.Volume, error) {
-	return s.change(ctx, who, id, "volume.extend", `'kept'`, `expires_at = ?`, now, db.Micros(until))
+	return s.change(ctx, who, id, "volume.extend", `'kept'`, `expires_at = ?, expiry_notified = 0`, now, db.Micros(until))
 }
 
 func (s *Store) ForgetVolume(ctx context.Context, who app.Actor, id string, now time.Time) (v volume.Volume, err error) {
@@ -114,6 +123,11 @@ func (s *Store) ForgetVolume(ctx context.Context, who app.Actor, id string, now 
 		}
 		if was.Cluster == "" || was.State == volume.StateDeleted {
 			return errState(was)
+		}
+		if was.State == volume.StateAttached {
+			return &app.Error{Code: app.EConflict, Reason: "volume",
+				Message: fmt.Sprintf("Volume %s is attached to node %s of cluster %s.", id, was.Node, was.Cluster),
+				Hint:    "Only a volume that a step didn't find at its provider can be forgotten. Repair the cluster first if it's lost."}
 		}
 		if err := gone(t, now, id, "Forgotten by "+who.Name()+"."); err != nil {
 			return err

@@ -13,12 +13,13 @@ import (
 )
 
 const snapshotColumns = `s.id, s.tenant, s.provider, s.volume, s.external_of, s.name, s.cluster, s.node, s.owner, s.size_gb, s.filesystem, s.snapshot, s.state,
-	s.keep, s.created_at, s.deleted_at, s.proof, s.error`
+	s.keep, s.created_at, s.deleted_at, s.proof, s.error, s.scheduled, s.expires_at`
 
 func scanSnapshot(row db.Scanner) (s volume.Snapshot, err error) {
-	var created, deleted int64
+	var created, deleted, scheduled, expires int64
 	err = row.Scan(&s.ID, &s.Tenant, &s.Provider, &s.Volume, &s.Of, &s.Name, &s.Cluster, &s.Node, &s.Owner, &s.SizeGB, &s.Filesystem, &s.External, &s.State,
-		&s.Keep, &created, &deleted, &s.Proof, &s.Error)
+		&s.Keep, &created, &deleted, &s.Proof, &s.Error, &scheduled, &expires)
+	s.Scheduled, s.ExpiresAt = scheduled > 0, db.FromMicros(expires)
 	s.CreatedAt, s.DeletedAt = db.FromMicros(created), db.FromMicros(deleted)
 	return s, err
 }
@@ -72,30 +73,39 @@ func (s *Store) CreateSnapshot(ctx context.Context, who app.Actor, id string, ke
 		if v.External == "" || v.State != volume.StateAttached && v.State != volume.StateDetached && v.State != volume.StateKept {
 			return &app.Error{Code: app.EConflict, Reason: "volume", Message: fmt.Sprintf("Volume %s is %s, so there is nothing to copy.", id, v.State)}
 		}
-		var making int
-		if err := t.Row(`SELECT count(*) FROM volume_snapshots WHERE volume = ? AND state = 'creating'`, id).Scan(&making); err != nil {
-			return db.Wrapped(err)
-		}
-		if making > 0 {
+		if making, err := copying(t, id); err != nil || making {
+			if err != nil {
+				return err
+			}
 			return &app.Error{Code: app.EConflict, Reason: "snapshot", Message: fmt.Sprintf("A snapshot of volume %s is being created.", id),
 				Hint: "Wait until it's ready."}
 		}
-		cluster := v.Cluster
-		if cluster == "" {
-			cluster = v.From
-		}
-		x = volume.Snapshot{ID: volume.NewSnapshotID(rand.Text()[:16]), Tenant: v.Tenant, Provider: v.Provider, Volume: v.ID,
-			Of: v.External, Name: v.Name, Cluster: cluster,
-			Node: v.Node, Owner: v.Owner, SizeGB: v.SizeGB, Filesystem: v.Filesystem, State: volume.SnapshotCreating, Keep: keep, CreatedAt: now}
-		if err := t.Exec(`INSERT INTO volume_snapshots (id, tenant, provider, volume, external_of, name, cluster, node, owner, size_gb, filesystem,
-				state, keep, created_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, x.ID, x.Tenant, x.Provider, x.Volume, x.Of, x.Name, x.Cluster, x.Node, x.Owner, x.SizeGB, x.Filesystem,
-			string(x.State), x.Keep, db.Micros(now)); err != nil {
+		if x, err = insert(t, v, volume.Snapshot{Keep: keep, CreatedAt: now}); err != nil {
 			return err
 		}
 		return t.AddAudit(now, who, "snapshot.create", x.ID, nil, map[string]any{"volume": v.ID, "keep": keep})
 	})
 	return x, err
+}
+
+// copying reports whether a snapshot of a volume is being made.
+func copying(t *db.Tx, id string) (making bool, err error) {
+	err = t.Row(`SELECT EXISTS (SELECT 1 FROM volume_snapshots WHERE volume = ? AND state = 'creating')`, id).Scan(&making)
+	return making, db.Wrapped(err)
+}
+
+// insert writes down that a snapshot of a volume is wanted.
+func insert(t *db.Tx, v volume.Volume, x volume.Snapshot) (volume.Snapshot, error) {
+	x.ID, x.Tenant, x.Provider, x.Volume = volume.NewSnapshotID(rand.Text()[:16]), v.Tenant, v.Provider, v.ID
+	x.Of, x.Name, x.Cluster, x.Node, x.Owner = v.External, v.Name, v.Cluster, v.Node, v.Owner
+	x.SizeGB, x.Filesystem, x.State = v.SizeGB, v.Filesystem, volume.SnapshotCreating
+	if x.Cluster == "" {
+		x.Cluster = v.From
+	}
+	return x, t.Exec(`INSERT INTO volume_snapshots (id, tenant, provider, volume, external_of, name, cluster, node, owner, size_gb,
+			filesystem, state, keep, created_at, scheduled, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, x.ID, x.Tenant, x.Provider, x.Volume, x.Of, x.Name, x.Cluster, x.Node,
+		x.Owner, x.SizeGB, x.Filesystem, string(x.State), x.Keep, db.Micros(x.CreatedAt), db.Flag(x.Scheduled), db.Micros(x.ExpiresAt))
 }
 
 // DeleteSnapshot implements volume.SnapshotStore.
@@ -138,6 +148,7 @@ func (s *Store) DueSnapshots(ctx context.Context, limit int) (list []volume.Snap
 	return list, err
 }
 
+<<<<<<< ours
 // SnapshotMade writes what came of a creation, and has the oldest ones deleted that are too many. False where the
 // snapshot isn't to be created any more.
 func (s *Store) SnapshotMade(ctx context.Context, id, external, failure string) (held bool, err error) {
@@ -145,16 +156,32 @@ func (s *Store) SnapshotMade(ctx context.Context, id, external, failure string) 
 		set, args := `error = ?`, []any{failure, id}
 		if failure == "" {
 			set, args = `state = 'ready', snapshot = ?, error = ''`, []any{external, id}
+||||||| base
+// SnapshotMade writes what came of a creation, and has the oldest ones deleted that are too many.
+func (s *Store) SnapshotMade(ctx context.Context, id, external, failure string) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if failure != "" {
+			return t.Exec(`UPDATE volume_snapshots SET error = ? WHERE id = ? AND state = 'creating'`, failure, id)
+=======
+// SnapshotMade writes what came of a creation, and has the oldest ones deleted that are too many: of those by schedule, or of the others.
+func (s *Store) SnapshotMade(ctx context.Context, id, external, failure string) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if failure != "" {
+			return copyFailed(t, id, failure)
+>>>>>>> theirs
 		}
 		n, err := t.Count(`UPDATE volume_snapshots SET `+set+` WHERE id = ? AND state = 'creating'`, args...)
 		if held = n > 0; err != nil || !held || failure != "" {
 			return err
 		}
-		return t.Exec(`UPDATE volume_snapshots SET state = 'deleting' WHERE state = 'ready' AND volume = (SELECT volume FROM volume_snapshots WHERE id = ?)
+		return t.Exec(`UPDATE volume_snapshots SET state = 'deleting' WHERE state = 'ready'
+			AND volume = (SELECT volume FROM volume_snapshots WHERE id = ?) AND scheduled = (SELECT scheduled FROM volume_snapshots WHERE id = ?)
 			AND NOT EXISTS (SELECT 1 FROM volumes v WHERE v.snapshot = volume_snapshots.id AND v.volume = '' AND v.deleted_at = 0)
+			AND 0 < (SELECT keep FROM volume_snapshots WHERE id = ?)
 			AND (SELECT count(*) FROM volume_snapshots n WHERE n.volume = volume_snapshots.volume AND n.state = 'ready'
+				AND n.scheduled = volume_snapshots.scheduled
 				AND (n.created_at > volume_snapshots.created_at OR n.created_at = volume_snapshots.created_at AND n.id > volume_snapshots.id))
-				>= (SELECT keep FROM volume_snapshots WHERE id = ?)`, id, id)
+				>= (SELECT keep FROM volume_snapshots WHERE id = ?)`, id, id, id, id)
 	})
 	return held && err == nil, err
 }

@@ -16,14 +16,16 @@ import (
 )
 
 const columns = `v.id, v.tenant, v.provider, v.cluster, v.node, v.service, v.name, v.kept_cluster, v.owner, v.size_gb, v.filesystem, v.mount, v.volume,
-	v.zone, v.machine, v.state, v.on_delete, v.price, v.created_at, v.mounted_at, v.kept_at, v.expires_at, v.deleted_at, v.proof, v.error`
+	v.zone, v.machine, v.state, v.on_delete, v.price, v.created_at, v.mounted_at, v.kept_at, v.expires_at, v.deleted_at, v.proof, v.error,
+	v.snapshot_every, v.snapshot_keep, v.snapshot_keep_for, v.snapshot_at`
 
 func scan(row db.Scanner, more ...any) (v volume.Volume, err error) {
-	var created, mounted, kept, expires, deleted int64
+	var created, mounted, kept, expires, deleted, next int64
 	err = row.Scan(append([]any{&v.ID, &v.Tenant, &v.Provider, &v.Cluster, &v.Node, &v.Service, &v.Name, &v.From, &v.Owner, &v.SizeGB, &v.Filesystem, &v.Mount,
-		&v.External, &v.Zone, &v.Machine, &v.State, &v.OnDelete, &v.Price, &created, &mounted, &kept, &expires, &deleted, &v.Proof, &v.Error}, more...)...)
+		&v.External, &v.Zone, &v.Machine, &v.State, &v.OnDelete, &v.Price, &created, &mounted, &kept, &expires, &deleted, &v.Proof, &v.Error,
+		&v.Snapshots.Every, &v.Snapshots.Keep, &v.Snapshots.KeepFor, &next}, more...)...)
 	v.CreatedAt, v.MountedAt, v.KeptAt = db.FromMicros(created), db.FromMicros(mounted), db.FromMicros(kept)
-	v.ExpiresAt, v.DeletedAt = db.FromMicros(expires), db.FromMicros(deleted)
+	v.ExpiresAt, v.DeletedAt, v.NextSnapshot = db.FromMicros(expires), db.FromMicros(deleted), db.FromMicros(next)
 	return v, err
 }
 
@@ -134,9 +136,10 @@ func plan(t *db.Tx, w volume.Wanted, v template.NodeVolume) (id string, err erro
 	}
 	price := w.CostPerGBHour * float64(v.SizeGB)
 	if err := t.Exec(`INSERT INTO volumes (id, tenant, provider, cluster, node, service, name, owner, size_gb, filesystem, mount, state, on_delete,
-		price, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'planned', ?, ?, ?)`,
-		id, w.Tenant, w.Provider, w.Cluster, w.Node, v.Service, v.Name, w.Owner, v.SizeGB, v.FS(), v.Mount, string(choice), price, db.Micros(w.Now)); err != nil {
+		price, created_at, snapshot_every, snapshot_keep, snapshot_keep_for)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'planned', ?, ?, ?, ?, ?, ?)`,
+		id, w.Tenant, w.Provider, w.Cluster, w.Node, v.Service, v.Name, w.Owner, v.SizeGB, v.FS(), v.Mount, string(choice), price, db.Micros(w.Now),
+		v.Snapshots.Every, v.Snapshots.Keep, v.Snapshots.KeepFor); err != nil {
 		return "", err
 	}
 	return id, reserve(t, w, id, price)
@@ -206,6 +209,11 @@ func Note(t *db.Tx, at time.Time, tenant, cluster, node string, seen []volume.Se
 		}
 		if known == "" && x.External != "" {
 			if err := begin(t, at, x.ID); err != nil {
+				return err
+			}
+		}
+		if x.Machine != "" {
+			if err := inUse(t, at, x.ID); err != nil {
 				return err
 			}
 		}

@@ -17,7 +17,7 @@ import (
 func Command(c *cli.Context) *cobra.Command {
 	cmd := cli.Family("volume", "Manage volumes: disks that outlive machines",
 		listCommand(c), showCommand(c), extendCommand(c), deleteCommand(c), forgetCommand(c),
-		snapshotCommand(c), snapshotsCommand(c))
+		snapshotCommand(c), snapshotsCommand(c), scheduleCommand(c))
 	c.ServerFlags(cmd.PersistentFlags())
 	return cmd
 }
@@ -91,6 +91,9 @@ func printVolume(c *cli.Context, v volume.Volume) error {
 		where += ", attached to " + v.Machine
 	}
 	cli.Line(c.Stdout, "%s. Mounted on %s (%s). When its node is deleted: %s.", where, v.Mount, v.Filesystem, v.OnDelete)
+	if v.Snapshots.Every != "" {
+		cli.Line(c.Stdout, "Snapshots: %s.", v.Snapshots)
+	}
 	if v.Error != "" {
 		cli.Line(c.Stdout, "Last error: %s", v.Error)
 	}

@@ -29,6 +29,8 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a volume leaves a node with its service", (*storeTest).serviceGone},
 	{"no volume of another tenant is found", (*storeTest).tenants},
 	{"snapshots are created once, and the newest are kept", (*storeTest).snapshots},
+	{"snapshots are created by schedule, once, and old ones of the schedule are deleted", (*storeTest).schedule},
+	{"owners are notified before kept volumes expire", (*storeTest).expiring},
 	{"a tenant isn't deleted as long as it has volumes", (*storeTest).tenantStays},
 })
 
@@ -294,6 +296,8 @@ func (t *storeTest) tenants() {
 			t.Errorf("another tenant lists %v (%v)", list, err)
 		}
 	}
+	t.Code(kit.Err(t.Store.ForgetVolume(t.Ctx, kit.Boss, v.ID, t.Clock.Now())), app.EConflict) // a machine has it
+	t.detach(v.ID)
 	if got, err := t.Store.ForgetVolume(t.Ctx, kit.Boss, v.ID, t.Clock.Now()); err != nil || got.State != volume.StateForgotten {
 		t.Errorf("forgotten is %+v (%v)", got, err)
 	}
