@@ -120,18 +120,18 @@ func copyDue(t *db.Tx, now time.Time, v volume.Volume, idle bool) error {
 }
 
 // copyFailed keeps why a snapshot couldn't be made, and notifies its owner once.
-func copyFailed(t *db.Tx, id, failure string) error {
+func copyFailed(t *db.Tx, id, failure string) (held bool, err error) {
 	x, err := scanSnapshot(t.Row(`SELECT `+snapshotColumns+` FROM volume_snapshots s WHERE s.id = ? AND s.state = 'creating'`, id))
 	if db.IsNoRows(err) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return db.Wrapped(err)
+		return false, db.Wrapped(err)
 	}
 	if err := t.Exec(`UPDATE volume_snapshots SET error = ? WHERE id = ?`, failure, id); err != nil || x.Error != "" || !x.Scheduled {
-		return err
+		return true, err
 	}
-	return t.Notice(app.Notice{At: x.CreatedAt, Tenant: x.Tenant, Kind: app.NoticeFailed, Cluster: x.Cluster, Users: []string{x.Owner},
+	return true, t.Notice(app.Notice{At: x.CreatedAt, Tenant: x.Tenant, Kind: app.NoticeFailed, Cluster: x.Cluster, Users: []string{x.Owner},
 		Title: fmt.Sprintf("A scheduled snapshot of volume %s couldn't be created.", x.Name), About: volumes, Act: volumes, ActionName: "View volumes",
 		Text: fmt.Sprintf("%s Muster tries again until it succeeds or %s is deleted.", failure, x.ID)})
 }

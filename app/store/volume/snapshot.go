@@ -148,30 +148,16 @@ func (s *Store) DueSnapshots(ctx context.Context, limit int) (list []volume.Snap
 	return list, err
 }
 
-<<<<<<< ours
-// SnapshotMade writes what came of a creation, and has the oldest ones deleted that are too many. False where the
-// snapshot isn't to be created any more.
+// SnapshotMade writes what came of a creation, and has the oldest ones deleted that are too many: of those by schedule,
+// or of the others. False where the snapshot isn't to be created any more.
 func (s *Store) SnapshotMade(ctx context.Context, id, external, failure string) (held bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
-		set, args := `error = ?`, []any{failure, id}
-		if failure == "" {
-			set, args = `state = 'ready', snapshot = ?, error = ''`, []any{external, id}
-||||||| base
-// SnapshotMade writes what came of a creation, and has the oldest ones deleted that are too many.
-func (s *Store) SnapshotMade(ctx context.Context, id, external, failure string) error {
-	return s.Write(ctx, func(t *db.Tx) error {
 		if failure != "" {
-			return t.Exec(`UPDATE volume_snapshots SET error = ? WHERE id = ? AND state = 'creating'`, failure, id)
-=======
-// SnapshotMade writes what came of a creation, and has the oldest ones deleted that are too many: of those by schedule, or of the others.
-func (s *Store) SnapshotMade(ctx context.Context, id, external, failure string) error {
-	return s.Write(ctx, func(t *db.Tx) error {
-		if failure != "" {
-			return copyFailed(t, id, failure)
->>>>>>> theirs
+			held, err = copyFailed(t, id, failure)
+			return err
 		}
-		n, err := t.Count(`UPDATE volume_snapshots SET `+set+` WHERE id = ? AND state = 'creating'`, args...)
-		if held = n > 0; err != nil || !held || failure != "" {
+		n, err := t.Count(`UPDATE volume_snapshots SET state = 'ready', snapshot = ?, error = '' WHERE id = ? AND state = 'creating'`, external, id)
+		if held = n > 0; err != nil || !held {
 			return err
 		}
 		return t.Exec(`UPDATE volume_snapshots SET state = 'deleting' WHERE state = 'ready'

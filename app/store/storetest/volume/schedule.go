@@ -15,6 +15,14 @@ import (
 // detach has a step find out that no machine has a volume.
 func (t *storeTest) detach(id string) { t.seen(volume.Seen{ID: id, External: "disk-1"}) }
 
+// snapshotMade says what came of a creation that is still wanted.
+func (t *storeTest) snapshotMade(id, external, failure string) {
+	t.Helper()
+	if held, err := t.Store.SnapshotMade(t.Ctx, id, external, failure); err != nil || !held {
+		t.Fatalf("snapshot %s: held %t, %v", id, held, err)
+	}
+}
+
 // seen has a step of the node find something out about its volume.
 func (t *storeTest) seen(x volume.Seen) {
 	t.Helper()
@@ -32,7 +40,7 @@ func (t *storeTest) made() (ready []volume.Snapshot) {
 	t.Must(err)
 	for _, x := range due {
 		if x.State == volume.SnapshotCreating {
-			t.Must(t.Store.SnapshotMade(t.Ctx, x.ID, "copy-"+x.ID, ""))
+			t.snapshotMade(t.Ctx, x.ID, "copy-"+x.ID, "")
 		}
 	}
 	all, err := t.Store.Snapshots(t.Ctx, kit.Tenant, volume.SnapshotFilter{})
@@ -58,7 +66,7 @@ func (t *storeTest) schedule() {
 	v := t.attach(template.VolumeKeep)
 	own, err := t.Store.CreateSnapshot(t.Ctx, kit.Boss, v.ID, 1, t.Clock.Now())
 	t.Must(err)
-	t.Must(t.Store.SnapshotMade(t.Ctx, own.ID, "copy-own", ""))
+	t.snapshotMade(t.Ctx, own.ID, "copy-own", "")
 	eve := app.Actor{Tenant: "other", User: "eve"}
 	daily := template.Snapshots{Every: "24h", Keep: 2}
 	t.Code(kit.Err(t.Store.SetSnapshots(t.Ctx, eve, v.ID, daily, t.Clock.Now())), app.ENotFound)
@@ -124,7 +132,7 @@ func (t *storeTest) failed(id string) {
 	for range 2 {
 		for _, x := range due {
 			if x.State == volume.SnapshotCreating {
-				t.Must(t.Store.SnapshotMade(t.Ctx, x.ID, "", "The quota is used up."))
+				t.snapshotMade(t.Ctx, x.ID, "", "The quota is used up.")
 			}
 		}
 	}
