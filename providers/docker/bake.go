@@ -142,7 +142,7 @@ func (e *engine) DeleteBaked(ctx context.Context, id string) error {
 	return err
 }
 
-// permitted refuses a baked image that isn't there, or is another tenant's: such a name can be guessed by whoever knows what it is made of.
+// permitted refuses a baked image that isn't there, or is another tenant's: anyone who knows what it is made of can guess its name.
 func (e *engine) permitted(ctx context.Context, h *heard, name string, tags map[string]string) error {
 	if !isBaked(name) {
 		return nil

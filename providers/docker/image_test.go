@@ -276,7 +276,7 @@ func TestSettingsOfImages(t *testing.T) {
 	}
 }
 
-// A baked image is its tenant's alone, whoever knows its name, and no registry is asked for one.
+// A baked image is its tenant's alone, also for others who know its name, and no registry is asked for one.
 func TestBakedImagesOfOthers(t *testing.T) {
 	w := newWorld(t)
 	e := w.open(t)

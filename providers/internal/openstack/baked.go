@@ -31,7 +31,7 @@ func (s snapshots) ToImageListQuery() (string, error) {
 	return "?" + q.Encode(), nil
 }
 
-// imagesPerPage is how many images are asked for at a time. Glance returns 25 where it isn't told.
+// imagesPerPage is how many images are asked for at a time. Without a limit, Glance returns 25.
 const imagesPerPage = 500
 
 // tagsOf are the properties of an image that are text, which its tags are.

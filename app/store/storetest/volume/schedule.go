@@ -40,7 +40,7 @@ func (t *storeTest) made() (ready []volume.Snapshot) {
 	t.Must(err)
 	for _, x := range due {
 		if x.State == volume.SnapshotCreating {
-			t.snapshotMade(t.Ctx, x.ID, "copy-"+x.ID, "")
+			t.snapshotMade(x.ID, "copy-"+x.ID, "")
 		}
 	}
 	all, err := t.Store.Snapshots(t.Ctx, kit.Tenant, volume.SnapshotFilter{})
@@ -66,7 +66,7 @@ func (t *storeTest) schedule() {
 	v := t.attach(template.VolumeKeep)
 	own, err := t.Store.CreateSnapshot(t.Ctx, kit.Boss, v.ID, 1, t.Clock.Now())
 	t.Must(err)
-	t.snapshotMade(t.Ctx, own.ID, "copy-own", "")
+	t.snapshotMade(own.ID, "copy-own", "")
 	eve := app.Actor{Tenant: "other", User: "eve"}
 	daily := template.Snapshots{Every: "24h", Keep: 2}
 	t.Code(kit.Err(t.Store.SetSnapshots(t.Ctx, eve, v.ID, daily, t.Clock.Now())), app.ENotFound)
@@ -132,7 +132,7 @@ func (t *storeTest) failed(id string) {
 	for range 2 {
 		for _, x := range due {
 			if x.State == volume.SnapshotCreating {
-				t.snapshotMade(t.Ctx, x.ID, "", "The quota is used up.")
+				t.snapshotMade(x.ID, "", "The quota is used up.")
 			}
 		}
 	}
