@@ -37,7 +37,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
 	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/node", "app/operation", "app/ownership", "app/place", "app/policy", "app/pool",
 	"app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
-	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine", "app/scaling"}
+	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine", "app/scaling", "app/activity"}
 
 // The first matching line counts.
 var rooms = []room{
@@ -59,6 +59,7 @@ var rooms = []room{
 		"app/scaling", "app/secret", "app/volume"}, "a step is carried out for an operation on a cluster"},
 	{"app/fleet", []string{"nouns", "app/catalog", "app/cluster", "app/execution", "app/identity", "app/operation", "app/secret", "app/volume"},
 		"provisioners carry out steps"},
+	{"app/activity", []string{"nouns", "app/cluster"}, "what happens in clusters that someone may see"},
 	{"app/dashboard", []string{"nouns", "app/catalog", "app/cluster"}, "what someone sees first is of clusters"},
 	{"app/health", []string{"nouns"}, "what checks found is about nodes"},
 	{"app/idle", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/operation"},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/activity"
 	"muster/app/cluster"
 	"muster/app/family"
 	"muster/app/identity"
@@ -621,14 +622,14 @@ func (f *fake) Logs(_ context.Context, _ app.Actor, id string, filter cluster.Lo
 	return out[:min(len(out), limit)], nil
 }
 
-func (f *fake) SearchLogs(ctx context.Context, a app.Actor, id string, filter cluster.LogFilter) (cluster.LogPage, error) {
+func (f *fake) SearchLogs(ctx context.Context, a app.Actor, id string, filter cluster.LogFilter) (activity.LogPage, error) {
 	limit := cmp.Or(filter.Limit, 500)
 	filter.Limit = 1 << 20
 	lines, err := f.Logs(ctx, a, id, filter)
 	lines = slices.DeleteFunc(lines, func(l app.LogLine) bool {
 		return !strings.Contains(strings.ToLower(l.Text), strings.ToLower(filter.Text))
 	})
-	p := cluster.LogPage{Lines: lines}
+	p := activity.LogPage{Lines: lines}
 	if len(lines) > limit && filter.Tail {
 		p.Lines = lines[len(lines)-limit:]
 		p.Next = p.Lines[0].Seq

@@ -79,7 +79,7 @@ func TestVolumesAreShown(t *testing.T) {
 	if err != nil || len(made) != 1 {
 		t.Fatalf("snapshots: %v %v", made, err)
 	}
-	if err := o.store.SnapshotMade(t.Context(), made[0].ID, "copy-1", ""); err != nil {
+	if _, err := o.store.SnapshotMade(t.Context(), made[0].ID, "copy-1", ""); err != nil {
 		t.Fatal(err)
 	}
 	ada.get("/volumes?delete="+made[0].ID).reads(200, "Delete snapshot of data?", "will be lost", "Cancel")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/activity"
 	"muster/app/bake"
 	"muster/app/build"
 	"muster/app/catalog"
@@ -79,7 +80,7 @@ type Services struct {
 		Specs     *cluster.Specs
 		Creates   *cluster.Creates
 		Trials    *cluster.Trials
-		Activity  *cluster.Activity
+		Activity  *activity.Service
 		Sharing   *cluster.Sharing
 		Deletes   *cluster.Deletes
 		Dashboard *dashboard.Service
@@ -242,7 +243,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Catalogs:  s.Catalog, Policies: s.Policy.Policies, Solving: solving, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans,
 		Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Specs: s.Cluster.Specs, Values: s.Values, Images: s.Image.Finder})
 	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})
-	s.Cluster.Activity = cluster.NewActivity(cluster.ActivityConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks})
+	s.Cluster.Activity = activity.New(activity.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks})
 	s.Cluster.Sharing = cluster.NewSharing(cluster.SharingConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Ownership = ownership.New(ownership.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Views: s.Cluster.Views})
 	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{

@@ -112,9 +112,3 @@ func (a *Views) Clusters(ctx context.Context, actor app.Actor, f app.ClusterFilt
 	}
 	return list, a.complete(ctx, actor, list)
 }
-
-// Limits of what one answer holds.
-const (
-	maxEvents   = 1000
-	maxLogLines = 5000
-)

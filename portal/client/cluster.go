@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/activity"
 	"muster/app/cluster"
 	"muster/app/fleet"
 	"muster/app/health"
@@ -104,7 +105,7 @@ func (c *Clusters) Events(ctx context.Context, id string, after int64, wait time
 }
 
 // Logs returns a page of the steps' logs.
-func (c *Clusters) Logs(ctx context.Context, id string, f cluster.LogFilter) (found cluster.LogPage, err error) {
+func (c *Clusters) Logs(ctx context.Context, id string, f cluster.LogFilter) (found activity.LogPage, err error) {
 	q := url.Values{}
 	set := func(name, value string) {
 		if value != "" && value != "0" {

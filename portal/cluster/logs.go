@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/activity"
 	appcluster "muster/app/cluster"
 	"muster/app/family"
 	"muster/portal/page"
@@ -107,7 +108,7 @@ func (p *logs) read(ctx context.Context, a app.Actor, c *Logs, f appcluster.LogF
 			return err
 		}
 	}
-	search := func(f appcluster.LogFilter) (appcluster.LogPage, error) {
+	search := func(f appcluster.LogFilter) (activity.LogPage, error) {
 		return p.Feed.SearchLogs(ctx, a, c.View.ID, f)
 	}
 	switch {

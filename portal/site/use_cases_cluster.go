@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/activity"
 	appcluster "muster/app/cluster"
 	"muster/app/dashboard"
 	"muster/app/label"
@@ -114,7 +115,7 @@ type Feed interface {
 	Events(ctx context.Context, a app.Actor, cluster string, after int64, limit int) ([]app.Event, error)
 	Logs(ctx context.Context, a app.Actor, cluster string, f appcluster.LogFilter) ([]app.LogLine, error)
 	// SearchLogs returns lines that contain a text, ignoring case, and where to continue.
-	SearchLogs(ctx context.Context, a app.Actor, cluster string, f appcluster.LogFilter) (appcluster.LogPage, error)
+	SearchLogs(ctx context.Context, a app.Actor, cluster string, f appcluster.LogFilter) (activity.LogPage, error)
 	// Watch sends to changed whenever the topic wakes, such as for new events or log lines of a cluster; several may come as one. Stop ends
 	// it and may be called twice.
 	Watch(a app.Actor, topic app.Topic) (changed <-chan struct{}, stop func())

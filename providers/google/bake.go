@@ -108,7 +108,8 @@ func (vs *disks) Bake(ctx context.Context, machine string, spec family.BakeSpec)
 	_, source, _ := strings.Cut(i.Disks[boot].Source, "projects/")
 	image := &gcp.Image{Name: name, Description: string(description), SourceDisk: "projects/" + source, Labels: labelsOf(spec.Tags)}
 	image.Labels[labelBaked] = "true"
-	if err := vs.insertImage(ctx, image, requestID("image", spec.Tags[family.TagInstallation], spec.Tags[family.TagBake], strconv.FormatUint(i.ID, 10))); err != nil {
+	if err := vs.insertImage(ctx, image, requestID("image", spec.Tags[family.TagInstallation], spec.Tags[family.TagBake],
+		strconv.FormatUint(i.ID, 10))); err != nil {
 		return family.BakedImage{}, err
 	}
 	had, err := vs.baked(ctx, name, spec.Tags)

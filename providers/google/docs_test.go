@@ -19,7 +19,8 @@ func TestRoleInDocs(t *testing.T) {
 			role = append(role, permission)
 		}
 	}
-	wanted := slices.Sorted(slices.Values(slices.Concat(permissions, firewallPermissions, volumePermissions, snapshotPermissions, bakePermissions, dnsPermissions)))
+	wanted := slices.Sorted(slices.Values(slices.Concat(permissions, firewallPermissions, volumePermissions, snapshotPermissions, bakePermissions,
+		dnsPermissions)))
 	if !slices.Equal(role, wanted) {
 		t.Errorf("the role has %v, and %v are asked for", role, wanted)
 	}

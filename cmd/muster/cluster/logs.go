@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/activity"
 	"muster/app/cluster"
 	"muster/cmd/muster/cli"
 
@@ -91,7 +92,7 @@ func (r *logReader) drain(ctx context.Context) error {
 
 // page prints one page of lines and remembers where it ended.
 func (r *logReader) page(ctx context.Context, f cluster.LogFilter) (int, error) {
-	var found cluster.LogPage
+	var found activity.LogPage
 	ask := func(ctx context.Context) (err error) {
 		found, err = r.client.Clusters.Logs(ctx, r.id, f)
 		return err

@@ -115,7 +115,8 @@ var calls = map[string]struct {
 	"OwnImages": {func(ctx context.Context, c *Client) error { return c.OwnImages(ctx, project, `(labels.a = "b")`, pass) },
 		"GET " + compute + "/global/images?alt=json&filter=%28labels.a+%3D+%22b%22%29&maxResults=500&prettyPrint=false&returnPartialSuccess=false", ""},
 	"InsertImage": {func(ctx context.Context, c *Client) error {
-		return alone(c.InsertImage(ctx, project, &Image{Name: "i", Description: "x", SourceDisk: "projects/p/zones/z/disks/d", Labels: map[string]string{"k": ""}}, "r-1"))
+		return alone(c.InsertImage(ctx, project, &Image{Name: "i", Description: "x", SourceDisk: "projects/p/zones/z/disks/d",
+			Labels: map[string]string{"k": ""}}, "r-1"))
 	}, "POST " + compute + "/global/images?alt=json&forceCreate=true&prettyPrint=false&requestId=r-1",
 		`{"name":"i","description":"x","sourceDisk":"projects/p/zones/z/disks/d","labels":{"k":""}}`},
 	"DeleteImage": {func(ctx context.Context, c *Client) error { return alone(c.DeleteImage(ctx, project, "i", "r-1")) },

@@ -1,4 +1,4 @@
-package cluster
+package activity
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 )
 
 // LogPage is what was found of a log. Next is the number to continue at where not all was looked through: as After, or with Tail as
@@ -27,7 +28,7 @@ const maxLogText = 200
 
 // SearchLogs returns lines of a cluster's log that have a text, whatever its case; "" returns all. It looks through so many lines at most
 // and says where to continue.
-func (a *Activity) SearchLogs(ctx context.Context, actor app.Actor, cluster string, f LogFilter) (LogPage, error) {
+func (a *Service) SearchLogs(ctx context.Context, actor app.Actor, cluster string, f appcluster.LogFilter) (LogPage, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SearchLogs", cluster)
 	if err != nil {
 		return LogPage{}, err
@@ -56,7 +57,7 @@ func (a *Activity) SearchLogs(ctx context.Context, actor app.Actor, cluster stri
 		if err != nil {
 			return LogPage{}, err
 		}
-		lines = MaskLines(m, lines) // before anything is looked for, or a search would tell what is hidden
+		lines = appcluster.MaskLines(m, lines) // before anything is looked for, or a search would tell what is hidden
 		looked += len(lines)
 		for i := range lines {
 			l := lines[i]
