@@ -10,6 +10,7 @@ import (
 	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
 	"muster/providers/internal/records"
+	"muster/providers/internal/userdata"
 )
 
 // Descriptor describes the member.
@@ -36,13 +37,13 @@ var Descriptor = family.Descriptor{
 		{Name: "ca_certificate", SetBy: family.SetByTenant, Reaches: true, Label: "CA certificates", Type: family.FieldLines, Help: "Certificate authorities to trust instead of the system's, in PEM format."},
 		networksField, floatingField, groupsField,
 		{Name: "availability_zone", SetBy: family.SetByTenant, Label: "Zone", Type: family.FieldText, Help: "Default zone. Leave empty to let the cloud choose."},
-		bootField, bootTypeField, dataField, driveField,
+		bootField, bootTypeField, dataField, driveField, userdata.Field,
 		{Name: "volume_type", SetBy: family.SetByTenant, Label: "Volume type", Type: family.FieldText,
 			Help: "Of volumes for data that outlives machines. Leave empty for the cloud's default."},
 		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "A Designate zone of the project, such as clusters.example.org. Nodes with a name in the zone get A records."},
 		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0, ::/0", Help: "CIDR ranges that can reach SSH in clusters with a firewall. Muster's own address must be included."},
 	},
-	FlavorFields: []family.Field{networksField, floatingField, groupsField, bootField, bootTypeField, dataField},
+	FlavorFields: []family.Field{networksField, floatingField, groupsField, bootField, bootTypeField, dataField, userdata.Field},
 	ImageFields:  []family.Field{bootField, driveField},
 }
 
