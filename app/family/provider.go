@@ -228,6 +228,9 @@ type Field struct {
 	Grants bool `json:"grants,omitempty"`
 	// Literal marks texts for other programs, such as scripts: users' values can have ${ in them, but no references that Muster resolves.
 	Literal bool `json:"literal,omitempty"`
+	// Resource makes a field the name of a resource of the tenant, of this resource type of the member. Its content becomes the setting that is
+	// called like the type. Only users set it, at the create of a cluster, which keeps the version.
+	Resource string `json:"resource,omitempty"`
 }
 
 // UserMaySet reports whether an entry can let users set the field.

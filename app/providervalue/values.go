@@ -228,7 +228,7 @@ func Overlay(spec template.ProviderSpec, d family.Descriptor, tenant, cluster st
 			continue
 		}
 		own.Credentials = own.Credentials || f.Credential() || f.Reaches
-		account = account || !ofMachines(d, f.Name)
+		account = account || !ofMachines(d, first(f.Resource, f.Name))
 	}
 	if own.Credentials {
 		for _, f := range d.Fields {

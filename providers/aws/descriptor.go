@@ -30,10 +30,11 @@ var (
 
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = appfamily.Descriptor{
-	Name:        "aws",
-	Sleeps:      true,
-	Volumes:     true,
-	Description: "Amazon EC2: instances in one region of an AWS account.",
+	Name:          "aws",
+	Sleeps:        true,
+	Volumes:       true,
+	ResourceTypes: userdata.Resources,
+	Description:   "Amazon EC2: instances in one region of an AWS account.",
 	Fields: []appfamily.Field{
 		{Name: "region", SetBy: appfamily.SetByTenant, Label: "Region", Type: appfamily.FieldText, Help: "For example, eu-central-1.", Required: true},
 		{Name: "access_key_id", SetBy: appfamily.SetByTenant, Identity: true, Label: "Access key ID", Type: appfamily.FieldText, Help: "Leave empty for the AWS SDK's default chain, such as the server's instance role or environment."},
@@ -44,7 +45,7 @@ var Descriptor = appfamily.Descriptor{
 		{Name: "zone", SetBy: appfamily.SetByTenant, Label: "Zone", Type: appfamily.FieldText, Help: "Default availability zone, such as eu-central-1a. Leave empty for any zone with a subnet, in alphabetical order."},
 		{Name: "subnet_id", SetBy: appfamily.SetByTenant, Label: "Subnets", Type: appfamily.FieldList, Help: "subnet-…, one per zone, separated by commas. Leave empty for the subnets of vpc_id or the default VPC."},
 		{Name: "vpc_id", SetBy: appfamily.SetByTenant, Label: "VPC", Type: appfamily.FieldText, Help: "vpc-… whose subnets are used if subnet_id is empty. Leave empty for the default VPC."},
-		groups, profile, keyPair, userdata.Field,
+		groups, profile, keyPair, userdata.Field, userdata.ResourceField,
 		with(rootDiskGB, "0"), with(rootDiskType, "gp3"), with(dataDiskGB, "0"), with(dataDiskType, "gp3"), with(encrypt, "false"),
 		{Name: "kms_key_id", SetBy: appfamily.SetByTenant, Label: "KMS key", Type: appfamily.FieldText, Help: "ID or ARN of the key that encrypts disks. Leave empty for the account's EBS key."},
 		{Name: "volume_type", SetBy: appfamily.SetByTenant, Label: "Volume type", Type: appfamily.FieldChoice,

@@ -17,10 +17,11 @@ const anywhere = "0.0.0.0/0, ::/0"
 
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
-	Name:        "digitalocean",
-	Sleeps:      true,
-	Volumes:     true,
-	Description: "DigitalOcean droplets. A sleeping droplet costs as much as a running one.",
+	Name:          "digitalocean",
+	Sleeps:        true,
+	Volumes:       true,
+	ResourceTypes: userdata.Resources,
+	Description:   "DigitalOcean droplets. A sleeping droplet costs as much as a running one.",
 	Fields: []family.Field{
 		{Name: "token", SetBy: family.SetByTenant, Label: "API token", Type: family.FieldText, Required: true, Secret: true,
 			Help: "A personal access token (API, Tokens, Generate New Token). See docs/providers/digitalocean.md for its scopes."},
@@ -36,7 +37,7 @@ var Descriptor = family.Descriptor{
 			Help: "Size of each machine's volume at /data, unless its hardware type sets one. 0 for none. Volumes are billed per GB and month."},
 		{Name: "backups", SetBy: family.SetByAccountOwner, Label: "Backups", Type: family.FieldBool, Default: "false",
 			Help: "Whether DigitalOcean backs up machines weekly, for 20% of their price, unless the hardware type says otherwise."},
-		userdata.Field,
+		userdata.Field, userdata.ResourceField,
 		{Name: "monitoring", SetBy: family.SetByTenant, Label: "Monitoring", Type: family.FieldBool, Default: "false",
 			Help: "Whether to install DigitalOcean's free metrics agent on machines."},
 		{Name: "ipv6", SetBy: family.SetByTenant, Label: "IPv6", Type: family.FieldBool, Default: "false",

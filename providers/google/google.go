@@ -18,12 +18,14 @@ import (
 
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
-	Name:    "google",
-	Sleeps:  true,
-	Volumes: true,
+	Name:          "google",
+	Sleeps:        true,
+	Volumes:       true,
+	ResourceTypes: userdata.Resources,
 	Description: "Google Compute Engine machines. A flavor is a machine type (e2-medium, n2-custom-4-8192); an image is a family (debian-12, ubuntu-2404-lts-amd64), " +
 		"PROJECT/FAMILY, or the path of an image.",
 	Fields: append([]family.Field{
+		userdata.ResourceField,
 		{Name: "project", SetBy: family.SetByTenant, Label: "Project", Type: family.FieldText, Help: "The project's ID, not its name or number. Leave empty for the service account key's project."},
 		{Name: "credentials", SetBy: family.SetByTenant, Identity: true, Label: "Service account key", Type: family.FieldLines, Secret: true,
 			Help: "The service account's whole JSON key file. Leave empty for the application default credentials of Muster's host."},

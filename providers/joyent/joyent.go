@@ -22,8 +22,9 @@ import (
 
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
-	Name:   "joyent",
-	Sleeps: true,
+	Name:          "joyent",
+	Sleeps:        true,
+	ResourceTypes: userdata.Resources,
 	Description: "Triton instances (formerly Joyent), through CloudAPI. A flavor is a package, by name or UUID; an image is NAME (its newest version), " +
 		"NAME@VERSION or a UUID. Images must be Linux with bash.",
 	Fields: []family.Field{
@@ -32,7 +33,7 @@ var Descriptor = family.Descriptor{
 		{Name: "user", SetBy: family.SetByTenant, Label: "Subuser", Type: family.FieldText, Help: "Login of the subuser (RBAC) that owns the key. Leave empty for the account itself."},
 		{Name: "key", SetBy: family.SetByTenant, Label: "Private key", Type: family.FieldLines, Required: true, Secret: true, Help: "An RSA or ECDSA SSH key of the account or subuser, in PEM format, without a passphrase."},
 		{Name: "key_id", SetBy: family.SetByTenant, Label: "Key name", Type: family.FieldText, Help: "The key's name or fingerprint in the account. Leave empty to derive the fingerprint from the key."},
-		networks, userdata.ScriptField,
+		networks, userdata.ScriptField, userdata.ResourceField,
 		{Name: "firewall", SetBy: family.SetByTenant, Label: "Firewall", Type: family.FieldBool, Default: "false",
 			Help: "Whether the account's own firewall rules apply to machines of clusters without a firewall in their template."},
 		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0", Help: "CIDR ranges that can reach SSH on machines behind a cluster's firewall, separated by commas."},

@@ -15,10 +15,11 @@ import (
 
 // Descriptor describes the member.
 var Descriptor = family.Descriptor{
-	Name:        "openstack",
-	Description: "Servers in an OpenStack project.",
-	Sleeps:      true,
-	Volumes:     true,
+	Name:          "openstack",
+	ResourceTypes: userdata.Resources,
+	Description:   "Servers in an OpenStack project.",
+	Sleeps:        true,
+	Volumes:       true,
 	Fields: []family.Field{
 		{Name: "clouds_yaml", SetBy: family.SetByTenant, Label: "clouds.yaml", Type: family.FieldLines, Secret: true, Help: "The text of a clouds.yaml. The fields below add to its entry or override it."},
 		{Name: "cloud", SetBy: family.SetByTenant, Label: "clouds.yaml entry", Type: family.FieldText, Help: "Required if clouds.yaml has several entries."},
@@ -37,7 +38,7 @@ var Descriptor = family.Descriptor{
 		{Name: "ca_certificate", SetBy: family.SetByTenant, Reaches: true, Label: "CA certificates", Type: family.FieldLines, Help: "Certificate authorities to trust instead of the system's, in PEM format."},
 		networksField, floatingField, groupsField,
 		{Name: "availability_zone", SetBy: family.SetByTenant, Label: "Zone", Type: family.FieldText, Help: "Default zone. Leave empty to let the cloud choose."},
-		bootField, bootTypeField, dataField, driveField, userdata.Field,
+		bootField, bootTypeField, dataField, driveField, userdata.Field, userdata.ResourceField,
 		{Name: "volume_type", SetBy: family.SetByTenant, Label: "Volume type", Type: family.FieldText,
 			Help: "Of volumes for data that outlives machines. Leave empty for the cloud's default."},
 		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "A Designate zone of the project, such as clusters.example.org. Nodes with a name in the zone get A records."},

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"muster/app"
 	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/internal/account"
 )
 
@@ -37,6 +38,14 @@ var Field = family.Field{Name: Setting, SetBy: family.SetByTenant, Label: "User 
 var ScriptField = family.Field{Name: Setting, SetBy: family.SetByTenant, Label: "User data", Type: family.FieldLines, Literal: true,
 	Help: "A script (#!/bin/sh) that new machines run as root once, after Muster's own. " +
 		"Programs on the machine and people with access to the cloud account can read it: no secrets."}
+
+// ResourceField names a resource with user data.
+var ResourceField = family.Field{Name: Setting + "_resource", SetBy: family.SetByTenant, Label: "User data resource", Type: family.FieldText,
+	Resource: Setting, Help: "Instead of user data: NAME or NAME@VERSION of a resource of the tenant. The cluster keeps the version."}
+
+// Resources are the types of resources of clouds with user data.
+var Resources = []template.ResourceType{{Name: Setting, Label: "User data", Format: "file", Mode: 0o700,
+	Help: "User data of new machines, which users name in user_data_resource."}}
 
 // reserved are the keys of a cloud-config by which Muster gets in, and knows whom it reached.
 var reserved = []string{"ssh_keys", "ssh_deletekeys", "ssh_genkeytypes", "ssh_pwauth", "ssh", "disable_root", "disable_root_opts",

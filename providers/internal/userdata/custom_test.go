@@ -16,7 +16,7 @@ import (
 
 func TestCloudConfigsAreMerged(t *testing.T) {
 	s := spec(t)
-	custom := "#cloud-config\npackages: [htop]\nruncmd: [[echo, ${HOME}]]\nwrite_files: [{path: /etc/motd, content: hi}]\n" +
+	custom := "#cloud-config\npackages: [htop]\nruncmd: [[echo, \"${HOME}\"]]\nwrite_files: [{path: /etc/motd, content: hi}]\n" +
 		"users: [default, {name: ada}]\nssh_authorized_keys: [ssh-ed25519 BBBB ada]\n"
 	text, hostKey, err := CloudConfig(s, Options{User: "debian", DataDisks: true, Custom: custom, Limit: LimitEC2})
 	var c struct {
