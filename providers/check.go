@@ -49,6 +49,9 @@ func Check(spec template.ProviderSpec) error {
 			return invalid(f.Name, "provider %q requires the setting %q (%s)", spec.Name, f.Name, f.Label)
 		}
 	}
+	if err := checkResources(spec, m); err != nil {
+		return err
+	}
 	if err := checkUserFields(spec, m); err != nil {
 		return err
 	}
@@ -64,6 +67,19 @@ func Check(spec template.ProviderSpec) error {
 		if err := m.Check(spec.Settings); err != nil && !spec.LeavesOpen(strings.TrimPrefix(app.AsError(err).Field, "settings.")) {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkResources refuses resources in an entry: clusters keep the version that their users named, and a provider has none.
+func checkResources(spec template.ProviderSpec, m registration) error {
+	for _, f := range m.Descriptor.Fields {
+		if f.Resource == "" || !family.IsSet(spec.Settings[f.Name]) || spec.Own != nil && slices.Contains(spec.Own.Names, f.Name) {
+			continue
+		}
+		e := invalid(f.Name, "provider %q can't name a resource in its settings", spec.Name)
+		e.Hint = "Set " + f.Resource + ", or let users name one: add {name: " + f.Name + ", override: true} to fields."
+		return e
 	}
 	return nil
 }

@@ -40,6 +40,10 @@ func checkUserFields(spec template.ProviderSpec, m registration) error {
 		switch {
 		case seen[u.Name]:
 			return refuse("setting %s is named twice", u.Name)
+		case u.Override && f.Grants:
+			e := app.Errorf(app.EForbidden, "users can't set %s, which gives machines rights in the account", u.Name)
+			e.Field, e.Reason, e.Hint = at, "grants_rights", "Remove override: true, and set it in settings or in extra of hardware."
+			return e
 		case u.Override && !f.MaySet(false, true):
 			e := app.Errorf(app.EForbidden, "users can't set %s, which only the installation can set", u.Name)
 			e.Field, e.Reason = at, "installation_only"
@@ -73,7 +77,7 @@ func checkUserValues(spec template.ProviderSpec, m registration) error {
 		return nil
 	}
 	for _, f := range m.Descriptor.Fields {
-		if slices.Contains(spec.Own.Names, f.Name) && !f.MaySet(false, true) {
+		if slices.Contains(spec.Own.Names, f.Name) && !f.UserMaySet() {
 			return family.OnlyInstallation("settings."+f.Name, fmt.Sprintf("the cluster's account at provider %q", spec.Name), f.Name)
 		}
 	}

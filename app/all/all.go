@@ -226,7 +226,7 @@ func addIdentity(s *Services, c Config) {
 func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Finder = cluster.NewFinder(cluster.FinderConfig{Store: c.Store, Catalogs: s.Catalog})
 	s.Values = providervalue.New(providervalue.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder,
-		CheckSpec: c.CheckProvider, Resolve: s.Secret.SecretsOf, List: c.ListAccount})
+		CheckSpec: c.CheckProvider, Resolve: s.Secret.SecretsOf, List: c.ListAccount, Resource: s.Resource.ProviderText})
 	s.Cluster.Masks = cluster.NewMasks(cluster.MasksConfig{Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Cluster.Plans = cluster.NewPlans(cluster.PlansConfig{Store: c.Store, Planner: c.Planner, Now: c.Now, Catalogs: s.Catalog})
 	s.Cluster.Preflight = cluster.NewPreflight(cluster.PreflightConfig{

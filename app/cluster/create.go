@@ -394,7 +394,9 @@ func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r CreateReq
 			MinAvailable: partial.MinAvailable.Of(c.Size), NoBackfill: partial.NoBackfill, Requester: actor.User, CreatedAt: now, Expected: p.Duration},
 		Plan: p.Plan,
 	}}
-	n.ProviderValues.Values = r.ProviderValues
+	if n.ProviderValues.Values, err = a.Values.Pin(ctx, actor.Tenant, c.Provider, r.ProviderValues); err != nil {
+		return NewCluster{}, err
+	}
 	if n.ProviderValues.Account, err = a.Values.IsOwn(ctx, actor.Tenant, c.Provider, r.ProviderValues); err != nil {
 		return NewCluster{}, err
 	}

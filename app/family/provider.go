@@ -226,7 +226,17 @@ type Field struct {
 	Reaches bool `json:"reaches,omitempty"`
 	// Acts marks fields that say as whom the account acts, such as a role. Where a user sets credentials, the provider's value is left out.
 	Acts bool `json:"acts,omitempty"`
+	// Grants marks fields that give machines rights in the account, such as a role. Users never set them, whatever an entry says.
+	Grants bool `json:"grants,omitempty"`
+	// Literal marks texts for other programs, such as scripts: users' values can have ${ in them, but no references that Muster resolves.
+	Literal bool `json:"literal,omitempty"`
+	// Resource makes a field the name of a resource of the tenant, of this resource type of the member. Its content becomes the setting that is
+	// called like the type. Only users set it, at the create of a cluster, which keeps the version.
+	Resource string `json:"resource,omitempty"`
 }
+
+// UserMaySet reports whether an entry can let users set the field.
+func (f Field) UserMaySet() bool { return f.MaySet(false, true) && !f.Grants }
 
 // Credential reports whether the field is a part of what the account is opened with.
 func (f Field) Credential() bool { return f.Secret || f.Identity }

@@ -53,6 +53,8 @@ type Config struct {
 	CheckSpec func(spec template.ProviderSpec) error
 	// Resolve puts a tenant's secrets into a provider's settings.
 	Resolve func(ctx context.Context, tenant string, spec template.ProviderSpec) (template.ProviderSpec, error)
+	// Resource reads a tenant's resources; nil: there are none.
+	Resource Resource
 	// List lists the machines of an account that carry tags; nil: replaced credentials aren't tried.
 	List func(ctx context.Context, spec template.ProviderSpec, tags map[string]string) ([]family.Machine, error)
 }
@@ -139,6 +141,9 @@ func (a *Service) Check(ctx context.Context, tenant, provider string, values Val
 	}
 	c, err := a.Catalogs.CatalogOf(ctx, tenant)
 	if err != nil {
+		return err
+	}
+	if values, err = a.Pin(ctx, tenant, provider, values); err != nil {
 		return err
 	}
 	return a.checkSpec(a.overlay(*c.Providers[provider], tenant, NewCluster, values))
@@ -394,12 +399,13 @@ func (a *Service) SetClusterProviderValues(ctx context.Context, actor app.Actor,
 			return View{}, app.Errorf(app.EConflict, "Cluster %q was deleted, and its machines are gone.", c.Name)
 		}
 	}
-	next := maps.Clone(k.Values)
-	if next == nil {
-		next = Values{}
+	next, err := a.changed(ctx, c.Tenant, c.Provider, k.Values, change)
+	if err != nil {
+		return View{}, err
 	}
-	maps.Copy(next, change)
-	next = next.Clean()
+	if err := a.pinChange(ctx, c.Tenant, c.Provider, next, change); err != nil {
+		return View{}, err
+	}
 	if err := a.checkChange(ctx, c, *k, next, change); err != nil {
 		return View{}, err
 	}

@@ -69,7 +69,7 @@ func FieldsOf(spec *template.ProviderSpec, d family.Descriptor) (fields []Field)
 	}
 	for _, u := range spec.Fields {
 		i := slices.IndexFunc(d.Fields, func(f family.Field) bool { return f.Name == u.Name })
-		if i < 0 || !u.Override || !d.Fields[i].MaySet(false, true) || d.Host {
+		if i < 0 || !u.Override || !d.Fields[i].UserMaySet() || d.Host {
 			continue // the catalog's check says so
 		}
 		of := d.Fields[i]
@@ -162,7 +162,7 @@ func (f Field) check(text string) error {
 	switch {
 	case len(text) > MostBytes:
 		return &app.Error{Code: app.ETooLarge, Field: "provider_values." + f.Name, Message: fmt.Sprintf("%s can have at most %d KiB.", f.Name, MostBytes>>10)}
-	case strings.Contains(text, "${"):
+	case !f.of.Literal && strings.Contains(text, "${") || reference.MatchString(text):
 		e := invalid(f.Name, f.Name+" can't contain ${.")
 		e.Hint = "Enter the value itself: references to secrets or variables aren't resolved."
 		return e
@@ -196,6 +196,9 @@ func (f Field) check(text string) error {
 	return nil
 }
 
+// reference is what Muster resolves in catalogs.
+var reference = regexp.MustCompile(`\$\{(secret|env):`)
+
 // bounds says which numbers are allowed.
 func (f Field) bounds() string {
 	switch {
@@ -225,7 +228,7 @@ func Overlay(spec template.ProviderSpec, d family.Descriptor, tenant, cluster st
 			continue
 		}
 		own.Credentials = own.Credentials || f.Credential() || f.Reaches
-		account = account || !ofMachines(d, f.Name)
+		account = account || !ofMachines(d, first(f.Resource, f.Name))
 	}
 	if own.Credentials {
 		for _, f := range d.Fields {

@@ -55,7 +55,8 @@ func wantForm(t *testing.T, f url.Values, want map[string]string) {
 func TestWhatIsAskedFor(t *testing.T) {
 	r := newRegion(t)
 	c := r.open(t, map[string]any{"root_disk_gb": 20, "data_disk_gb": "50", "encrypt_disks": true, "kms_key_id": "key-1", "instance_profile": "workers", "placement_group": "close",
-		"tenancy": "dedicated", "security_group_ids": "sg-0000000e"})
+		"tenancy": "dedicated", "security_group_ids": "sg-0000000e", "key_pair": "ada",
+		"user_data": "#cloud-config\npackages: [htop]"})
 	s := specOf(t, "all")
 	s.Image.Image = "ami-0000000b"
 	s.Flavor.Extra = map[string]string{"data_disk_type": "st1", "data_disk_gb": "125", "disks": "of something else"}
@@ -72,7 +73,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 		"BlockDeviceMapping.1.Ebs.DeleteOnTermination": "true",
 		"BlockDeviceMapping.2.DeviceName":              "/dev/sdf", "BlockDeviceMapping.2.Ebs.DeleteOnTermination": "true", "BlockDeviceMapping.2.Ebs.VolumeSize": "1", // the image's
 		"BlockDeviceMapping.3.DeviceName": "/dev/sdg", "BlockDeviceMapping.3.Ebs.DeleteOnTermination": "true", "BlockDeviceMapping.3.Ebs.VolumeSize": "125", "BlockDeviceMapping.3.Ebs.VolumeType": "st1",
-		"IamInstanceProfile.Name": "workers", "Placement.GroupName": "close", "Placement.Tenancy": "dedicated",
+		"KeyName": "ada", "IamInstanceProfile.Name": "workers", "Placement.GroupName": "close", "Placement.Tenancy": "dedicated",
 		"NetworkInterface.1.SecurityGroupId.1": "sg-0000000e", "NetworkInterface.1.SecurityGroupId.2": "", "NetworkInterface.1.AssociatePublicIpAddress": "true",
 		"NetworkInterface.1.DeleteOnTermination": "true", "NetworkInterface.1.SubnetId": "subnet-0000000a",
 		"TagSpecification.1.ResourceType": "instance", "TagSpecification.2.ResourceType": "volume", "TagSpecification.3.ResourceType": "network-interface",
@@ -83,18 +84,22 @@ func TestWhatIsAskedFor(t *testing.T) {
 		}
 	})
 	data, err := base64.StdEncoding.DecodeString(f.Get("UserData"))
-	if err != nil || !strings.Contains(string(data), "name: muster") || !strings.Contains(string(data), "muster-data-disks") || !strings.Contains(string(data), s.AuthorizedKey) {
+	if err != nil || !strings.Contains(string(data), "- htop") || !strings.Contains(string(data), "name: muster") || !strings.Contains(string(data), "muster-data-disks") || !strings.Contains(string(data), s.AuthorizedKey) {
 		t.Errorf("user data %s, %v", data, err)
 	}
 
 	s = specOf(t, "plain")
 	s.Image.SSHUser = "admin"
+	s.Flavor.Extra = map[string]string{"user_data": "#!/bin/sh\necho mine"}
 	plain := mustCreate(t, r.open(t, map[string]any{"instance_profile": "arn:aws:iam::111111111111:instance-profile/workers"}), s)
 	if plain.SSHUser != "admin" {
 		t.Errorf("user %q", plain.SSHUser)
 	}
 	f = r.form(t, plain.ID)
-	wantForm(t, f, map[string]string{"IamInstanceProfile.Arn": "arn:aws:iam::111111111111:instance-profile/workers", "BlockDeviceMapping.1.Ebs.VolumeSize": "8", "BlockDeviceMapping.1.Ebs.Encrypted": "",
+	if data, _ := base64.StdEncoding.DecodeString(f.Get("UserData")); !strings.Contains(string(data), "\n#!/bin/sh\necho mine\n") {
+		t.Errorf("user data %s", data)
+	}
+	wantForm(t, f, map[string]string{"KeyName": "", "IamInstanceProfile.Arn": "arn:aws:iam::111111111111:instance-profile/workers", "BlockDeviceMapping.1.Ebs.VolumeSize": "8", "BlockDeviceMapping.1.Ebs.Encrypted": "",
 		"BlockDeviceMapping.2.DeviceName": "", "Placement.Tenancy": "", "InstanceMarketOptions.MarketType": "", "NetworkInterface.1.SecurityGroupId.1": ""})
 }
 

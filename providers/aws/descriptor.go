@@ -8,6 +8,7 @@ import (
 	appfamily "muster/app/family"
 	"muster/providers/internal/account"
 	"muster/providers/internal/records"
+	"muster/providers/internal/userdata"
 )
 
 // Fields that a hardware type may say as well as the account.
@@ -20,16 +21,19 @@ var (
 	public       = appfamily.Field{Name: "public_address", SetBy: appfamily.SetByAccountOwner, Label: "Public address", Type: appfamily.FieldBool, Help: "Whether machines get a public IPv4 address. Without one, Muster must be able to reach their private addresses."}
 	spot         = appfamily.Field{Name: "spot", SetBy: appfamily.SetByTenant, Label: "Spot", Type: appfamily.FieldChoice, Help: "fallback requests spot first and on-demand if there's no capacity. AWS can reclaim spot machines, and they can't sleep.", Options: []string{spotNo, spotYes, spotFallback}}
 	groups       = appfamily.Field{Name: "security_group_ids", SetBy: appfamily.SetByAccountOwner, Label: "Security groups", Type: appfamily.FieldList, Help: "sg-…, separated by commas, in addition to the cluster's own firewall. Empty without a firewall: the VPC's default group."}
-	profile      = appfamily.Field{Name: "instance_profile", SetBy: appfamily.SetByAccountOwner, Label: "Instance profile", Type: appfamily.FieldText, Help: "Name or ARN of the machines' IAM instance profile. Leave empty for none."}
+	profile      = appfamily.Field{Name: "instance_profile", SetBy: appfamily.SetByAccountOwner, Grants: true, Label: "Instance profile", Type: appfamily.FieldText, Help: "Name or ARN of the machines' IAM instance profile. Leave empty for none."}
 	placement    = appfamily.Field{Name: "placement_group", SetBy: appfamily.SetByAccountOwner, Label: "Placement group", Type: appfamily.FieldText}
-	tenancy      = appfamily.Field{Name: "tenancy", SetBy: appfamily.SetByAccountOwner, Label: "Tenancy", Type: appfamily.FieldChoice, Options: []string{"default", "dedicated"}}
+	keyPair      = appfamily.Field{Name: "key_pair", SetBy: appfamily.SetByAccountOwner, Label: "Key pair", Type: appfamily.FieldText,
+		Help: "Name of an EC2 key pair whose owner can sign in as the image's own user, in addition to Muster's key."}
+	tenancy = appfamily.Field{Name: "tenancy", SetBy: appfamily.SetByAccountOwner, Label: "Tenancy", Type: appfamily.FieldChoice, Options: []string{"default", "dedicated"}}
 )
 
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = appfamily.Descriptor{
-	Name:    "aws",
-	Sleeps:  true,
-	Volumes: true, VolumeSnapshots: true,
+	Name:          "aws",
+	Sleeps:        true,
+	ResourceTypes: userdata.Resources,
+	Volumes:       true, VolumeSnapshots: true,
 	Bakes:       true,
 	Description: "Amazon EC2: instances in one region of an AWS account.",
 	Fields: []appfamily.Field{
@@ -42,7 +46,7 @@ var Descriptor = appfamily.Descriptor{
 		{Name: "zone", SetBy: appfamily.SetByTenant, Label: "Zone", Type: appfamily.FieldText, Help: "Default availability zone, such as eu-central-1a. Leave empty for any zone with a subnet, in alphabetical order."},
 		{Name: "subnet_id", SetBy: appfamily.SetByTenant, Label: "Subnets", Type: appfamily.FieldList, Help: "subnet-…, one per zone, separated by commas. Leave empty for the subnets of vpc_id or the default VPC."},
 		{Name: "vpc_id", SetBy: appfamily.SetByTenant, Label: "VPC", Type: appfamily.FieldText, Help: "vpc-… whose subnets are used if subnet_id is empty. Leave empty for the default VPC."},
-		groups, profile,
+		groups, profile, keyPair, userdata.Field, userdata.ResourceField,
 		with(rootDiskGB, "0"), with(rootDiskType, "gp3"), with(dataDiskGB, "0"), with(dataDiskType, "gp3"), with(encrypt, "false"),
 		{Name: "kms_key_id", SetBy: appfamily.SetByTenant, Label: "KMS key", Type: appfamily.FieldText, Help: "ID or ARN of the key that encrypts disks. Leave empty for the account's EBS key."},
 		{Name: "volume_type", SetBy: appfamily.SetByTenant, Label: "Volume type", Type: appfamily.FieldChoice,
@@ -56,7 +60,7 @@ var Descriptor = appfamily.Descriptor{
 		{Name: "route53_url", SetBy: appfamily.SetByInstallation, Label: "Route 53 endpoint", Type: appfamily.FieldText, Help: "Address of the Route 53 API, if it isn't AWS's own for the partition."},
 		{Name: "quotas_url", SetBy: appfamily.SetByInstallation, Label: "Service Quotas endpoint", Type: appfamily.FieldText, Help: "Address of the Service Quotas API, if it isn't AWS's own. Quotas aren't checked if only api_url is set."},
 	},
-	FlavorFields: []appfamily.Field{rootDiskGB, rootDiskType, dataDiskGB, dataDiskType, encrypt, public, spot, groups, profile, placement, tenancy},
+	FlavorFields: []appfamily.Field{rootDiskGB, rootDiskType, dataDiskGB, dataDiskType, encrypt, public, spot, groups, profile, placement, tenancy, keyPair, userdata.Field},
 	ImageFields:  []appfamily.Field{rootDiskGB},
 }
 
@@ -72,6 +76,7 @@ var (
 	vpcForm      = regexp.MustCompile(`^vpc-[0-9a-f]{8,17}$`)
 	groupForm    = regexp.MustCompile(`^sg-[0-9a-f]{8,17}$`)
 	volumeForm   = regexp.MustCompile(`^vol-[0-9a-f]{8,17}$`)
+	keyPairForm  = regexp.MustCompile(`^[\x21-\x7e][\x20-\x7e]{0,254}$`)
 	instanceForm = regexp.MustCompile(`^i-[0-9a-f]{8,17}$`)
 	zoneForm     = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 	zoneIDForm   = regexp.MustCompile(`^Z[0-9A-Z]{2,31}$`)

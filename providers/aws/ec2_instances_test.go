@@ -212,7 +212,7 @@ func (s *simulated) wanted(f url.Values) (*simInstance, error) {
 		return nil, no("InvalidParameterCombination", "Invalid request for a spot instance.")
 	}
 	data, err := base64.StdEncoding.DecodeString(f.Get("UserData"))
-	if err != nil || len(data) > 16384 || !strings.HasPrefix(string(data), "#cloud-config\n") {
+	if err != nil || len(data) > 16384 || !strings.Contains(string(data), "#cloud-config\n") {
 		return nil, no("InvalidUserData.Malformed", "Invalid BASE64 encoding of user data.")
 	}
 	err = nil

@@ -10,6 +10,7 @@ import (
 	appfamily "muster/app/family"
 	"muster/app/template"
 	"muster/providers/internal/account"
+	"muster/providers/internal/userdata"
 )
 
 // What the setting spot may be.
@@ -37,6 +38,8 @@ type options struct {
 	public             bool
 	spot               string
 	placement, tenancy string
+	keyPair            string
+	custom             string // user data
 	sshFrom            []netip.Prefix
 }
 
@@ -61,7 +64,13 @@ func only(extra map[string]string, fields []appfamily.Field) map[string]string {
 
 func optionsOf(s account.Settings) (o options, err error) {
 	o = options{zone: s.Text("zone"), vpc: s.Text("vpc_id"), subnets: s.List("subnet_id"), groups: s.List("security_group_ids"), profile: s.Text("instance_profile"),
-		kmsKey: s.Text("kms_key_id"), placement: s.Text("placement_group")}
+		kmsKey: s.Text("kms_key_id"), placement: s.Text("placement_group"), keyPair: s.Text("key_pair"), custom: s.Text(userdata.Setting)}
+	if err := userdata.CheckCustom(o.custom, userdata.LimitEC2); err != nil {
+		return o, err
+	}
+	if o.keyPair != "" && !keyPairForm.MatchString(o.keyPair) {
+		return o, account.Invalid("key_pair", "%.60q isn't a valid key pair name", o.keyPair)
+	}
 	if o.vpc != "" && !vpcForm.MatchString(o.vpc) {
 		return o, account.Invalid("vpc_id", "%q isn't a valid VPC ID. For example, vpc-0123456789abcdef0.", o.vpc)
 	}

@@ -40,7 +40,8 @@ func (c *cloud) order(spec family.MachineSpec) (*order, error) {
 		return nil, app.Errorf(app.EInvalid, "A droplet requires a size and an image.")
 	}
 	user := cmp.Or(spec.Image.SSHUser, "root")
-	text, hostKey, err := userdata.CloudConfig(spec, userdata.Options{User: user, DataDisks: o.dataDisk > 0, Commands: []string{noPassword}})
+	text, hostKey, err := userdata.CloudConfig(spec, userdata.Options{User: user, DataDisks: o.dataDisk > 0, Commands: []string{noPassword},
+		Custom: extra.custom, Limit: userdata.LimitDroplet})
 	if err != nil {
 		return nil, err
 	}

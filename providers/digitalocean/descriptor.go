@@ -9,6 +9,7 @@ import (
 	"muster/app/family"
 	"muster/providers/internal/account"
 	"muster/providers/internal/records"
+	"muster/providers/internal/userdata"
 )
 
 // anywhere is every address.
@@ -16,9 +17,10 @@ const anywhere = "0.0.0.0/0, ::/0"
 
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
-	Name:    "digitalocean",
-	Sleeps:  true,
-	Volumes: true, VolumeSnapshots: true, Bakes: true,
+	Name:          "digitalocean",
+	Sleeps:        true,
+	ResourceTypes: userdata.Resources,
+	Volumes:       true, VolumeSnapshots: true, Bakes: true,
 	Description: "DigitalOcean droplets. A sleeping droplet costs as much as a running one.",
 	Fields: []family.Field{
 		{Name: "token", SetBy: family.SetByTenant, Label: "API token", Type: family.FieldText, Required: true, Secret: true,
@@ -35,6 +37,7 @@ var Descriptor = family.Descriptor{
 			Help: "Size of each machine's volume at /data, unless its hardware type sets one. 0 for none. Volumes are billed per GB and month."},
 		{Name: "backups", SetBy: family.SetByAccountOwner, Label: "Backups", Type: family.FieldBool, Default: "false",
 			Help: "Whether DigitalOcean backs up machines weekly, for 20% of their price, unless the hardware type says otherwise."},
+		userdata.Field, userdata.ResourceField,
 		{Name: "monitoring", SetBy: family.SetByTenant, Label: "Monitoring", Type: family.FieldBool, Default: "false",
 			Help: "Whether to install DigitalOcean's free metrics agent on machines."},
 		{Name: "ipv6", SetBy: family.SetByTenant, Label: "IPv6", Type: family.FieldBool, Default: "false",
@@ -47,6 +50,7 @@ var Descriptor = family.Descriptor{
 	FlavorFields: []family.Field{
 		{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Help: "Size of the machine's volume at /data, which is deleted with the machine. 0 for none."},
 		{Name: "backups", SetBy: family.SetByAccountOwner, Label: "Backups", Type: family.FieldBool, Help: "Whether DigitalOcean backs up the machine weekly, for 20% of its price."},
+		userdata.Field,
 	},
 }
 
@@ -59,6 +63,7 @@ type settings struct {
 	zone                     string
 	sshFrom, sshKeys         []string
 	monitoring, ipv6, backup bool
+	custom                   string // user data
 	dataDisk                 int
 }
 
@@ -77,7 +82,10 @@ func Check(settings map[string]any) error {
 
 func read(s account.Settings) (settings, error) {
 	o := settings{token: s.Text("token"), region: s.Text("region"), vpc: s.Text("vpc_uuid"), sshKeys: s.List("ssh_keys"), url: s.Text("api_url"),
-		zone: records.Plain(s.Text("dns_zone"))}
+		zone: records.Plain(s.Text("dns_zone")), custom: s.Text(userdata.Setting)}
+	if err := userdata.CheckCustom(o.custom, userdata.LimitDroplet); err != nil {
+		return o, err
+	}
 	if strings.ContainsAny(o.token, " \t\r\n") {
 		return o, account.Invalid("token", "the token contains a space or a line break")
 	}

@@ -118,7 +118,7 @@ func (p *Provider) wanted(spec family.MachineSpec, c choices, zone string) (*gcp
 	if user == "" {
 		user = "root"
 	}
-	script, hostKey, err := startup(spec, user, c.dataGB > 0)
+	script, hostKey, err := startup(spec, user, c.custom, c.dataGB > 0)
 	if err != nil {
 		return nil, err
 	}

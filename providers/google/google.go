@@ -11,6 +11,7 @@ import (
 	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/account"
 	"muster/providers/internal/records"
+	"muster/providers/internal/userdata"
 
 	"cloud.google.com/go/auth"
 )
@@ -19,12 +20,14 @@ import (
 var Descriptor = family.Descriptor{
 	Name:            "google",
 	Sleeps:          true,
+	ResourceTypes:   userdata.Resources,
 	VolumeSnapshots: true,
 	Bakes:           true,
 	Volumes:         true,
 	Description: "Google Compute Engine machines. A flavor is a machine type (e2-medium, n2-custom-4-8192); an image is a family (debian-12, ubuntu-2404-lts-amd64), " +
 		"PROJECT/FAMILY, or the path of an image.",
 	Fields: append([]family.Field{
+		userdata.ResourceField,
 		{Name: "project", SetBy: family.SetByTenant, Label: "Project", Type: family.FieldText, Help: "The project's ID, not its name or number. Leave empty for the service account key's project."},
 		{Name: "credentials", SetBy: family.SetByTenant, Identity: true, Label: "Service account key", Type: family.FieldLines, Secret: true,
 			Help: "The service account's whole JSON key file. Leave empty for the application default credentials of Muster's host."},
@@ -48,12 +51,13 @@ var perMachine = []family.Field{
 	{Name: "subnetwork", SetBy: family.SetByAccountOwner, Label: "Subnetwork", Type: family.FieldText, Help: "Its name in the zone's region, or projects/P/regions/R/subnetworks/S. Required if the network has no automatic ones."},
 	{Name: "external_ip", SetBy: family.SetByAccountOwner, Label: "External address", Type: family.FieldBool, Default: "true",
 		Help: "Whether machines get an internet address. Without one, Muster must be able to reach their internal addresses."},
-	{Name: "service_account", SetBy: family.SetByAccountOwner, Label: "Machines' service account", Type: family.FieldText, Help: "E-mail address of the service account that programs on machines use. Leave empty for none."},
-	{Name: "scopes", SetBy: family.SetByAccountOwner, Label: "Machines' scopes", Type: family.FieldList, Help: "OAuth scopes of that service account, separated by commas. Leave empty for cloud-platform, which leaves access to its roles."},
+	{Name: "service_account", SetBy: family.SetByAccountOwner, Grants: true, Label: "Machines' service account", Type: family.FieldText, Help: "E-mail address of the service account that programs on machines use. Leave empty for none."},
+	{Name: "scopes", SetBy: family.SetByAccountOwner, Grants: true, Label: "Machines' scopes", Type: family.FieldList, Help: "OAuth scopes of that service account, separated by commas. Leave empty for cloud-platform, which leaves access to its roles."},
 	rootDisk,
 	{Name: "root_disk_type", SetBy: family.SetByAccountOwner, Label: "Root disk type", Type: family.FieldText, Help: "For example, pd-balanced, pd-ssd or hyperdisk-balanced. Leave empty for pd-balanced, or hyperdisk-balanced if the machine type requires it."},
 	{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0", Help: "A second disk, mounted at /data. 0 for none."},
 	{Name: "data_disk_type", SetBy: family.SetByAccountOwner, Label: "Data disk type", Type: family.FieldText, Help: "Leave empty for the root disk's type."},
+	userdata.ScriptField,
 	{Name: "spot", SetBy: family.SetByTenant, Label: "Spot", Type: family.FieldBool, Default: "false", Help: "Cheaper machines that Google can stop at any time; they're then shown as stopped."},
 	{Name: "auto_restart", SetBy: family.SetByTenant, Label: "Automatic restart", Type: family.FieldBool, Default: "true", Help: "Whether Google restarts a machine after its host fails. Never for spot machines."},
 }

@@ -450,7 +450,7 @@ func TestTheStartupScriptIsBash(t *testing.T) {
 		}
 		t.Skip("bash is missing")
 	}
-	script, hostKey, err := startup(spec(t, "n1"), "root", true)
+	script, hostKey, err := startup(spec(t, "n1"), "root", "", true)
 	c := exec.Command("bash", "-n")
 	c.Stdin = strings.NewReader(script)
 	if out, runErr := c.CombinedOutput(); err != nil || runErr != nil || hostKey == "" || !strings.Contains(script, "guest-attributes/muster/started") {

@@ -10,6 +10,7 @@ import (
 	"muster/app"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/account"
+	"muster/providers/internal/userdata"
 )
 
 var (
@@ -29,12 +30,16 @@ type choices struct {
 	rootType, dataType  string
 	spot, restart       bool
 	sshFrom             []string
+	custom              string // user data
 }
 
 // read returns the choices, or EInvalid.
 func read(s account.Settings) (choices, error) {
 	c := choices{network: s.Text("network"), subnetwork: s.Text("subnetwork"), serviceAccount: s.Text("service_account"), scopes: s.List("scopes"),
-		rootType: s.Text("root_disk_type"), sshFrom: s.List("ssh_from")}
+		rootType: s.Text("root_disk_type"), sshFrom: s.List("ssh_from"), custom: s.Text(userdata.Setting)}
+	if err := userdata.CheckScript(c.custom, userdata.LimitMetadata); err != nil {
+		return c, err
+	}
 	c.dataType = s.Or("data_disk_type", c.rootType)
 	var err error
 	for _, field := range []struct {

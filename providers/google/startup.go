@@ -10,8 +10,8 @@ const guestPath = "muster/started"
 
 // startup returns the script of the first start, and the public half of the host key in it. The guest agent of every image on Compute Engine runs
 // it as root; cloud-init is not in all of them.
-func startup(spec family.MachineSpec, user string, disks bool) (script, hostKey string, err error) {
-	return userdata.StartScript(spec, userdata.StartOptions{User: user, DataDisks: disks, Started: sayStarted})
+func startup(spec family.MachineSpec, user, custom string, disks bool) (script, hostKey string, err error) {
+	return userdata.StartScript(spec, userdata.StartOptions{User: user, DataDisks: disks, Started: sayStarted, Custom: custom})
 }
 
 // sayStarted sets the guest attribute; not every image has curl.

@@ -104,7 +104,11 @@ func (p *Provider) fields(spec family.MachineSpec) (map[string]any, error) {
 	if user == "" {
 		user = "root"
 	}
-	script, hostKey, err := userdata.StartScript(spec, userdata.StartOptions{User: user, Started: sayStarted})
+	custom := p.settings.With(spec.Flavor.Extra).Text(userdata.Setting)
+	if err := userdata.CheckScript(custom, userdata.LimitMetadata); err != nil {
+		return nil, err
+	}
+	script, hostKey, err := userdata.StartScript(spec, userdata.StartOptions{User: user, Started: sayStarted, Custom: custom})
 	if err != nil {
 		return nil, err
 	}

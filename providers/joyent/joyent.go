@@ -16,13 +16,15 @@ import (
 	"muster/app"
 	"muster/app/family"
 	"muster/providers/internal/account"
+	"muster/providers/internal/userdata"
 	"muster/providers/joyent/internal/cloudapi"
 )
 
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
-	Name:   "joyent",
-	Sleeps: true,
+	Name:          "joyent",
+	Sleeps:        true,
+	ResourceTypes: userdata.Resources,
 	Description: "Triton instances (formerly Joyent), through CloudAPI. A flavor is a package, by name or UUID; an image is NAME (its newest version), " +
 		"NAME@VERSION or a UUID. Images must be Linux with bash.",
 	Fields: []family.Field{
@@ -31,12 +33,12 @@ var Descriptor = family.Descriptor{
 		{Name: "user", SetBy: family.SetByTenant, Label: "Subuser", Type: family.FieldText, Help: "Login of the subuser (RBAC) that owns the key. Leave empty for the account itself."},
 		{Name: "key", SetBy: family.SetByTenant, Label: "Private key", Type: family.FieldLines, Required: true, Secret: true, Help: "An RSA or ECDSA SSH key of the account or subuser, in PEM format, without a passphrase."},
 		{Name: "key_id", SetBy: family.SetByTenant, Label: "Key name", Type: family.FieldText, Help: "The key's name or fingerprint in the account. Leave empty to derive the fingerprint from the key."},
-		networks,
+		networks, userdata.ScriptField, userdata.ResourceField,
 		{Name: "firewall", SetBy: family.SetByTenant, Label: "Firewall", Type: family.FieldBool, Default: "false",
 			Help: "Whether the account's own firewall rules apply to machines of clusters without a firewall in their template."},
 		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0", Help: "CIDR ranges that can reach SSH on machines behind a cluster's firewall, separated by commas."},
 	},
-	FlavorFields: []family.Field{networks},
+	FlavorFields: []family.Field{networks, userdata.ScriptField},
 }
 
 var networks = family.Field{Name: "networks", SetBy: family.SetByAccountOwner, Label: "Networks", Type: family.FieldList, Help: "Names or UUIDs, separated by commas, the primary network first. Leave empty for the datacenter's default."}
@@ -88,6 +90,9 @@ func Check(settings map[string]any) error {
 		return account.Invalid("key_id", "%q isn't a key's name or fingerprint", v)
 	}
 	if _, err := s.Bool("firewall", false); err != nil {
+		return err
+	}
+	if err := userdata.CheckScript(s.Text(userdata.Setting), userdata.LimitMetadata); err != nil {
 		return err
 	}
 	for _, prefix := range s.List("ssh_from") {

@@ -53,7 +53,8 @@ func (p *Provider) plan(spec family.MachineSpec) (order, error) {
 			return o, err
 		}
 	}
-	o.userData, o.hostKey, err = userdata.CloudConfig(spec, userdata.Options{User: spec.Image.SSHUser, DataDisks: o.machineOptionsOf.disks.DataGB > 0})
+	o.userData, o.hostKey, err = userdata.CloudConfig(spec, userdata.Options{User: spec.Image.SSHUser, DataDisks: o.machineOptionsOf.disks.DataGB > 0,
+		Custom: o.machineOptionsOf.custom, Limit: userdata.LimitNova})
 	return o, err
 }
 

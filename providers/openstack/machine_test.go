@@ -20,7 +20,7 @@ func TestServerRequest(t *testing.T) {
 	spec.Image.SSHUser = "debian"
 	spec.Firewall = h.Firewall
 	spec.Flavor.Flavor = "v1.small" // has no disk of its own
-	spec.Flavor.Extra = map[string]string{"boot_volume_gb": "30", "boot_volume_type": "ssd", "data_disk_gb": "100"}
+	spec.Flavor.Extra = map[string]string{"boot_volume_gb": "30", "boot_volume_type": "ssd", "data_disk_gb": "100", "user_data": "#!/bin/sh\necho mine"}
 	m, err := p.Create(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestServerRequest(t *testing.T) {
 		t.Errorf("volumes %v", made.Volumes)
 	}
 	if m.HostKey != providertest.AuthorizedKey(keys.Host.PublicKey()) || !strings.Contains(made.UserData, m.HostKey) || !strings.Contains(made.UserData, spec.AuthorizedKey) ||
-		!strings.Contains(made.UserData, "muster-data-disks") {
+		!strings.Contains(made.UserData, "muster-data-disks") || !strings.Contains(made.UserData, "\necho mine\n") {
 		t.Errorf("user data %s", made.UserData)
 	}
 	if !strings.HasPrefix(m.Addresses[app.AddressAccess], "203.0.113.") || !strings.HasPrefix(m.Addresses[app.AddressBind], "10.0.0.") {

@@ -10,14 +10,16 @@ import (
 	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
 	"muster/providers/internal/records"
+	"muster/providers/internal/userdata"
 )
 
 // Descriptor describes the member.
 var Descriptor = family.Descriptor{
-	Name:        "openstack",
-	Description: "Servers in an OpenStack project.",
-	Sleeps:      true,
-	Volumes:     true, VolumeSnapshots: true,
+	Name:          "openstack",
+	ResourceTypes: userdata.Resources,
+	Description:   "Servers in an OpenStack project.",
+	Sleeps:        true,
+	Volumes:       true, VolumeSnapshots: true,
 	Bakes: true,
 	Fields: []family.Field{
 		{Name: "clouds_yaml", SetBy: family.SetByTenant, Label: "clouds.yaml", Type: family.FieldLines, Secret: true, Help: "The text of a clouds.yaml. The fields below add to its entry or override it."},
@@ -37,13 +39,13 @@ var Descriptor = family.Descriptor{
 		{Name: "ca_certificate", SetBy: family.SetByTenant, Reaches: true, Label: "CA certificates", Type: family.FieldLines, Help: "Certificate authorities to trust instead of the system's, in PEM format."},
 		networksField, floatingField, groupsField,
 		{Name: "availability_zone", SetBy: family.SetByTenant, Label: "Zone", Type: family.FieldText, Help: "Default zone. Leave empty to let the cloud choose."},
-		bootField, bootTypeField, dataField, driveField,
+		bootField, bootTypeField, dataField, driveField, userdata.Field, userdata.ResourceField,
 		{Name: "volume_type", SetBy: family.SetByTenant, Label: "Volume type", Type: family.FieldText,
 			Help: "Of volumes for data that outlives machines. Leave empty for the cloud's default."},
 		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "A Designate zone of the project, such as clusters.example.org. Nodes with a name in the zone get A records."},
 		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0, ::/0", Help: "CIDR ranges that can reach SSH in clusters with a firewall. Muster's own address must be included."},
 	},
-	FlavorFields: []family.Field{networksField, floatingField, groupsField, bootField, bootTypeField, dataField},
+	FlavorFields: []family.Field{networksField, floatingField, groupsField, bootField, bootTypeField, dataField, userdata.Field},
 	ImageFields:  []family.Field{bootField, driveField},
 }
 

@@ -10,6 +10,7 @@ import (
 	"muster/app"
 	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
+	"muster/providers/internal/userdata"
 )
 
 // authMethod is how the account gets in.
@@ -105,10 +106,14 @@ type machineOptions struct {
 	disks    stack.Disks
 	drive    bool
 	sshFrom  []netip.Prefix
+	custom   string // user data
 }
 
 func machineOptionsOf(s account.Settings) (machineOptions, error) {
-	w := machineOptions{networks: s.List("networks"), floating: s.Text("floating_network"), groups: s.List("security_groups"), zone: s.Text("availability_zone")}
+	w := machineOptions{networks: s.List("networks"), floating: s.Text("floating_network"), groups: s.List("security_groups"), zone: s.Text("availability_zone"), custom: s.Text(userdata.Setting)}
+	if err := userdata.CheckCustom(w.custom, userdata.LimitNova); err != nil {
+		return w, err
+	}
 	if strings.EqualFold(w.floating, "none") {
 		w.floating = ""
 	}

@@ -29,7 +29,8 @@ const smallestData, largestVolume = 75, 1024
 type machineOptions struct {
 	networks []string // ids
 	bootGB   int
-	dataGB   int // 0: no volume beside
+	dataGB   int    // 0: no volume beside
+	custom   string // user data
 }
 
 func machineOptionsOf(s account.Settings) (w machineOptions, err error) {
@@ -49,6 +50,10 @@ func machineOptionsOf(s account.Settings) (w machineOptions, err error) {
 		return w, account.Invalid("boot_volume_gb", "Rackspace boot volumes must have at least %d GB", smallest)
 	}
 	if w.dataGB, err = s.Int("data_disk_gb", 0, 0, largestVolume); err != nil {
+		return w, err
+	}
+	w.custom = s.Text(userdata.Setting)
+	if err := userdata.CheckCustom(w.custom, userdata.LimitNova); err != nil {
 		return w, err
 	}
 	if w.dataGB > 0 && w.dataGB < smallestData {
@@ -128,7 +133,8 @@ func (p *Provider) options(ctx context.Context, s *stack.Session, spec family.Ma
 		return opts, err
 	}
 	// A data volume comes without a file system, and so does the second disk of flavors such as I/O.
-	data, _, err := userdata.CloudConfig(spec, userdata.Options{User: spec.Image.SSHUser, DataDisks: flavor.Ephemeral > 0 || w.dataGB > 0})
+	data, _, err := userdata.CloudConfig(spec, userdata.Options{User: spec.Image.SSHUser,
+		DataDisks: flavor.Ephemeral > 0 || w.dataGB > 0, Custom: w.custom, Limit: userdata.LimitNova})
 	if err != nil {
 		return opts, err
 	}

@@ -11,27 +11,29 @@ import (
 	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
 	"muster/providers/internal/records"
+	"muster/providers/internal/userdata"
 )
 
 const identity = "https://identity.api.rackspacecloud.com/v2.0"
 
 // Descriptor describes the member.
 var Descriptor = family.Descriptor{
-	Name:        "rackspace",
-	Description: "Rackspace Cloud Servers.",
-	Sleeps:      true,
+	Name:          "rackspace",
+	ResourceTypes: userdata.Resources,
+	Description:   "Rackspace Cloud Servers.",
+	Sleeps:        true,
 	Fields: []family.Field{
 		{Name: "username", SetBy: family.SetByTenant, Label: "User", Type: family.FieldText, Required: true},
 		{Name: "api_key", SetBy: family.SetByTenant, Label: "API key", Type: family.FieldText, Secret: true, Help: "In the control panel under Account, My Profile."},
 		{Name: "password", SetBy: family.SetByTenant, Label: "Password", Type: family.FieldText, Secret: true, Help: "Instead of the API key; not for users with multi-factor authentication."},
 		{Name: "tenant", SetBy: family.SetByTenant, Label: "Account number", Type: family.FieldText, Help: "Required if the user belongs to several accounts."},
 		{Name: "region", SetBy: family.SetByTenant, Label: "Region", Type: family.FieldChoice, Required: true, Options: []string{"DFW", "ORD", "IAD", "LON", "HKG", "SYD"}},
-		networksField, bootField, dataField,
+		networksField, bootField, dataField, userdata.Field, userdata.ResourceField,
 		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "A Cloud DNS domain of the account, such as clusters.example.org. Nodes with a name in the domain get A records."},
 		{Name: "rackconnect_wait", SetBy: family.SetByTenant, Label: "Wait for RackConnect", Type: family.FieldBool, Default: "false", Help: "Whether a machine counts as started only when RackConnect's automation has finished."},
 		{Name: "auth_url", SetBy: family.SetByInstallation, Label: "Identity service", Type: family.FieldText, Default: identity, Help: "Another address of the identity service, such as a proxy."},
 	},
-	FlavorFields: []family.Field{networksField, bootField, dataField},
+	FlavorFields: []family.Field{networksField, bootField, dataField, userdata.Field},
 	ImageFields:  []family.Field{bootField},
 }
 

@@ -255,13 +255,13 @@ func TestDisks(t *testing.T) {
 		"general1-2 with 100": {"100 GB from nothing"}, "compute1-4 with 1024": {"50 GB from debian-12", "1024 GB from nothing"}, "io1-15 with 75": {"75 GB from nothing"}} {
 		spec, _ := h.Spec(t, "disks")
 		name, data, _ := strings.Cut(flavor, " with ")
-		spec.Flavor.Flavor, spec.Flavor.Extra = name, map[string]string{"data_disk_gb": data}
+		spec.Flavor.Flavor, spec.Flavor.Extra = name, map[string]string{"data_disk_gb": data, "user_data": "#cloud-config\npackages: [htop]"}
 		m, err := p.Create(t.Context(), spec)
 		if err != nil {
 			t.Fatal(err)
 		}
 		made := s.Servers()[0]
-		if !slices.Equal(made.Volumes, want) || !made.Drive || !strings.Contains(made.UserData, m.HostKey) || strings.Contains(made.UserData, "muster-data-disks") != (data != "" || name == "io1-15") {
+		if !slices.Equal(made.Volumes, want) || !made.Drive || !strings.Contains(made.UserData, m.HostKey) || !strings.Contains(made.UserData, "- htop") || strings.Contains(made.UserData, "muster-data-disks") != (data != "" || name == "io1-15") {
 			t.Errorf("%s: %+v", flavor, made)
 		}
 		if err := p.Delete(t.Context(), m.ID); err != nil {

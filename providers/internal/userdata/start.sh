@@ -61,6 +61,14 @@ disks() {
 	printf '%s' "$DISKS" | base64 -d >"$root/usr/local/sbin/muster-data-disks" && sh "$root/usr/local/sbin/muster-data-disks"
 }
 
+# People's own script, once: whatever becomes of it, the machine has started.
+custom() {
+	[ -n "$CUSTOM" ] && [ "$(cat "$stamp-custom" 2>/dev/null)" != "$MARK" ] || return 0
+	printf '%s\n' "$MARK" >"$stamp-custom"
+	local file=${stamp%/*}/user-data
+	(umask 077 && printf '%s' "$CUSTOM" | base64 -d >"$file") && chmod 700 "$file" && "$file" || echo 'muster: the user data failed' >&2
+}
+
 restart_ssh() {
 	systemctl restart ssh 2>/dev/null || systemctl restart sshd 2>/dev/null || service ssh restart || service sshd restart
 }
@@ -70,3 +78,6 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$MARK" ]; then
 	mkdir -p "${stamp%/*}" && printf '%s\n' "$MARK" >"$stamp"
 fi
 say_started
+said=$?
+custom
+exit $said

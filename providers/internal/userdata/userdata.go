@@ -1,6 +1,7 @@
 package userdata
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -19,6 +20,9 @@ type Options struct {
 	DataDisks bool
 	// Commands run at the end of the first start, as root, each as one line for sh.
 	Commands []string
+	// Custom is people's own user data, see CheckCustom; Limit is how long all of it may be: 0 is most.
+	Custom string
+	Limit  int
 }
 
 // most is how long user data may be anywhere, in bytes: 16 KiB, as on AWS.
@@ -50,8 +54,9 @@ type config struct {
 	Users       []any             `yaml:"users,omitempty"`
 	DeleteKeys  bool              `yaml:"ssh_deletekeys"`
 	HostKeys    map[string]string `yaml:"ssh_keys,omitempty"`
-	Files       []file            `yaml:"write_files,omitempty"`
+	Files       []any             `yaml:"write_files,omitempty"`
 	Commands    []any             `yaml:"runcmd,omitempty"`
+	Extra       map[string]any    `yaml:",inline"`
 }
 
 // CloudConfig returns the user data for a machine, and the public half of the host key that it holds. EInvalid for a host key that cannot be
@@ -81,15 +86,28 @@ func CloudConfig(spec family.MachineSpec, o Options) (text, hostKey string, err 
 	for _, line := range o.Commands {
 		c.Commands = append(c.Commands, []string{"sh", "-c", line})
 	}
+	text, err = c.write(spec.Hostname, o)
+	return text, hostKey, err
+}
+
+// write adds people's own user data, and returns all of it.
+func (c *config) write(host string, o Options) (text string, err error) {
+	part, err := c.add(o.Custom, o.User)
+	if err != nil {
+		return "", err
+	}
 	b, err := yaml.Marshal(c)
 	if err != nil {
-		return "", "", fmt.Errorf("user data: %w", err)
+		return "", fmt.Errorf("user data: %w", err)
 	}
 	text = "#cloud-config\n" + string(b)
-	if len(text) > most {
-		return "", "", app.Errorf(app.ETooLarge, "the user data of machine %s is %d bytes long; the limit is %d", spec.Hostname, len(text), most)
+	if part != "" {
+		text = message(text, part)
 	}
-	return text, hostKey, nil
+	if limit := cmp.Or(o.Limit, most); len(text) > limit {
+		return "", tooLong(host, len(text), limit)
+	}
+	return text, nil
 }
 
 // kinds are cloud-init's names for kinds of host keys.

@@ -11,7 +11,7 @@ var cooprSettings = map[string]map[string]string{
 	"aws": {
 		"api_user": "access_key_id", "api_password": "secret_access_key", "aws_region": "region", "availability_zone": "zone",
 		"aws_root_ebs_size": "root_disk_gb", "aws_root_ebs_volume_type": "root_disk_type", "aws_ebs_size": "data_disk_gb", "aws_ebs_volume_type": "data_disk_type",
-		"iam_instance_profile": "instance_profile", "associate_public_ip": "public_address",
+		"iam_instance_profile": "instance_profile", "associate_public_ip": "public_address", "dedicated_instance": "tenancy",
 		"aws_root_ebs_delete_on_term": "", "aws_ebs_delete_on_term": "", "provider_hostname": "",
 	},
 	"digitalocean": {"digitalocean_region": "region"},
@@ -49,6 +49,10 @@ func cooprSettingsOf(typ string, settings map[string]any) map[string]any {
 		switch {
 		case !known:
 			out[name] = value
+		case to == "tenancy":
+			if strings.EqualFold(fmt.Sprint(value), "true") {
+				out[to] = "dedicated"
+			}
 		case to == "region" && typ == "rackspace":
 			out[to] = strings.ToUpper(fmt.Sprint(value))
 		case to != "":

@@ -11,6 +11,8 @@ func TestCooprSettingsGetOurNames(t *testing.T) {
 		has, are map[string]any
 	}{
 		"renamed":   {"aws", map[string]any{"api_user": "A", "api_password": "B", "aws_region": "us-east-1", "subnet_id": "s"}, map[string]any{"access_key_id": "A", "secret_access_key": "B", "region": "us-east-1", "subnet_id": "s"}},
+		"dedicated": {"aws", map[string]any{"dedicated_instance": true, "placement_group": "p"}, map[string]any{"tenancy": "dedicated", "placement_group": "p"}},
+		"shared":    {"aws", map[string]any{"dedicated_instance": "false"}, map[string]any{}},
 		"empty":     {"aws", map[string]any{"api_user": "", "ssh_keypair": "k", "aws_region": nil}, map[string]any{}},
 		"unknown":   {"joyent", map[string]any{"api_user": "a", "what": 7}, map[string]any{"account": "a", "what": 7}},
 		"its value": {"rackspace", map[string]any{"rackspace_region": "dfw"}, map[string]any{"region": "DFW"}},
