@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/label"
 	"muster/app/layout"
 	"muster/app/policy"
 	"muster/app/providervalue"
@@ -205,9 +206,10 @@ func (a *Creates) EvaluateRequest(ctx context.Context, actor app.Actor, r Create
 		return w, err
 	}
 	if t != nil {
-		if r.Labels, err = t.Labels.Complete(r.Description, r.Labels); err != nil {
+		if err := cmp.Or(label.CheckDescription(r.Description), label.Check(r.Labels)); err != nil {
 			return w, err
 		}
+		r.Labels = t.Labels.Fill(r.Labels) // those that are required may come from policies
 		w.Request = r
 	}
 	policies, err := a.Store.Policies(ctx, actor.Tenant)
@@ -253,10 +255,30 @@ func (a *Creates) EvaluateRequest(ctx context.Context, actor app.Actor, r Create
 			return w, policy.Impossible(w.Decision.Changes, err)
 		}
 	}
+	if w.Decision.Outcome != policy.OutcomeRefuse {
+		if err := w.label(t); err != nil {
+			return w, err
+		}
+	}
 	if len(w.Decision.Said) > 0 {
 		w.Preview.Decision = &w.Decision
 	}
 	return w, nil
+}
+
+// label gives the request its labels as policies left them. They may still lack one that the template requires, or break its rules.
+func (w *Evaluation) label(t *template.Template) (err error) {
+	changed := w.Decision.Labels != nil
+	if changed {
+		w.Request.Labels = w.Decision.Labels
+	}
+	if t != nil {
+		w.Request.Labels, err = t.Labels.Complete(w.Request.Description, w.Request.Labels)
+	}
+	if changed {
+		err = policy.Impossible(w.Decision.Changes, err)
+	}
+	return err
 }
 
 // workOut works the request out, and returns the facts of what comes of it.

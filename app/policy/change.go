@@ -17,10 +17,11 @@ const (
 	FieldHardware Field = "hardware"
 	FieldProvider Field = "provider"
 	FieldLease    Field = "lease"
+	FieldLabels   Field = "labels"
 )
 
 // Change is what a policy, or a webhook, changed in a request. From and To are an int of the size, a time.Duration of the lease (0: no
-// expiry), and a string of anything else ("": what the solver chooses).
+// expiry), and a string of anything else ("": what the solver chooses). Of labels it's those that change, as "team=web, env=dev".
 type Change struct {
 	Policy string `json:"policy"`
 	Field  Field  `json:"field"`
@@ -64,6 +65,9 @@ func (f Field) valueText(v any) string {
 	case time.Duration:
 		return LeaseText(x)
 	case string:
+		if x == "" && f == FieldLabels {
+			return "none"
+		}
 		if x == "" {
 			return "any"
 		}

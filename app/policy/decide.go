@@ -29,6 +29,7 @@ type Decision struct {
 	Needs   []RequiredApproval `json:"needs,omitempty"`
 	Said    []AppliedPolicy    `json:"said,omitempty"` // by each policy that applied, in order
 	Lease   time.Duration      `json:"lease"`          // as it is after the changes
+	Labels  map[string]string  `json:"-"`              // as they are after the changes; nil where none changed
 }
 
 // AppliedPolicy is that a policy applied.

@@ -62,7 +62,7 @@ func (a *Service) Evaluate(ctx context.Context, v Evaluation) (Decision, Input, 
 		}
 		r.forget()
 		for i := range answers { // they hold from now on, unless policies changed them back
-			answers[i].Set = Values{Lease: answers[i].Set.Lease}
+			answers[i].Set = Values{Lease: answers[i].Set.Lease, Labels: answers[i].Set.Labels}
 		}
 	}
 }

@@ -68,6 +68,12 @@ func changesText(d apppolicy.Decision) string {
 }
 
 // The rules of docs/policies.md about changes.
+// labelled is a request with a label.
+func labelled(f apppolicy.Input, key, value string) apppolicy.Input {
+	f.Labels = map[string]string{key: value}
+	return f
+}
+
 func TestPoliciesChangeRequests(t *testing.T) {
 	size := func(name string, order int, text string) apppolicy.Policy {
 		return sets(name, order, "true", apppolicy.Set{Size: text})
@@ -109,6 +115,12 @@ func TestPoliciesChangeRequests(t *testing.T) {
 		{name: "by cost", asked: requested(8, "large"), policies: []apppolicy.Policy{sets("a", 1, `cost_per_hour > 50`, apppolicy.Set{Size: "5"})}, changes: "a size 8 → 5", nodes: 5, hardware: "large", solves: 2},
 		{name: "a provider", asked: requested(4), policies: []apppolicy.Policy{sets("a", 1, "true", apppolicy.Set{Provider: `nodes > 3 ? "cheap" : provider`})}, changes: "a provider cloud → cheap", nodes: 4, hardware: "small", solves: 1},
 		{name: "a lease", asked: requested(1), policies: []apppolicy.Policy{sets("a", 1, "true", apppolicy.Set{Lease: `min(lease, duration("8h"))`})}, changes: "a lease 1 d → 8 h", nodes: 1, hardware: "small", lease: 8 * time.Hour, solves: 1},
+		{name: "labels", asked: labelled(requested(1), "team", "web"), policies: []apppolicy.Policy{
+			sets("a", 1, "true", apppolicy.Set{Labels: `{"env": "dev", "team": labels["team"]}`}), sets("b", 2, "true", apppolicy.Set{Labels: `{"env": "qa"}`})},
+			changes: "a labels none → env=dev; b labels env=dev → env=qa", nodes: 1, hardware: "small", solves: 1},
+		{name: "labels with another size", asked: requested(8), policies: []apppolicy.Policy{
+			sets("a", 1, "cost_per_hour > 1.0", apppolicy.Set{Size: "5", Labels: `{"env": "dev"}`})},
+			changes: "a size 8 → 5; a labels none → env=dev", nodes: 5, hardware: "small", solves: 2},
 		{name: "a lease that is longer than a cap", asked: requested(1), policies: []apppolicy.Policy{capped("a", 1, `duration("8h")`), sets("b", 2, "true", apppolicy.Set{Lease: `duration("48h")`})}, changes: "a lease 1 d → 8 h", nodes: 1, hardware: "small", lease: 8 * time.Hour, solves: 1},
 		{name: "a refusal before sees the request as it was", asked: requested(8), policies: []apppolicy.Policy{rule("a", 1, refuse, "nodes > 6"),
 			size("b", 2, "min(nodes, 5)")}, outcome: apppolicy.OutcomeRefuse, nodes: 8, hardware: "small", solves: 1, says: "says a"},

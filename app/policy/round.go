@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -40,10 +41,10 @@ type round struct {
 // pass is one look at each policy.
 type pass struct {
 	*round
-	facts  Input
-	leases []Change
-	limit  time.Duration // the shortest cap so far, 0 for none
-	d      Decision
+	facts Input
+	rest  []Change      // of what no layout depends on: leases and labels
+	limit time.Duration // the shortest cap so far, 0 for none
+	d     Decision
 }
 
 // may reports whether a field can be changed in this request.
@@ -84,7 +85,7 @@ func (p *pass) end() Decision {
 			p.d.Outcome = OutcomeApprove
 		}
 	}
-	p.d.Changes = append(slices.Clone(p.changes), p.leases...)
+	p.d.Changes = append(slices.Clone(p.changes), p.rest...)
 	return p.d
 }
 
@@ -208,11 +209,36 @@ func (p *pass) set(name, reason string, v Values) (changed bool) {
 		}
 		if to != f.Lease {
 			changed = true
-			p.leases = append(p.leases, Change{Policy: name, Field: FieldLease, From: f.Lease, To: to, Reason: reason})
+			p.rest = append(p.rest, Change{Policy: name, Field: FieldLease, From: f.Lease, To: to, Reason: reason})
 			f.Lease = to
 		}
 	}
-	return changed
+	return p.label(name, reason, v.Labels) || changed
+}
+
+// label adds labels, or replaces some, and reports whether something changed.
+func (p *pass) label(name, reason string, add map[string]string) bool {
+	var from, to []string
+	out := maps.Clone(p.facts.Labels)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for _, k := range slices.Sorted(maps.Keys(add)) {
+		was, had := out[k]
+		if had && was == add[k] {
+			continue
+		}
+		if had {
+			from = append(from, k+"="+was)
+		}
+		to, out[k] = append(to, k+"="+add[k]), add[k]
+	}
+	if len(to) == 0 || !p.may(FieldLabels) {
+		return false
+	}
+	p.rest = append(p.rest, Change{Policy: name, Field: FieldLabels, From: strings.Join(from, ", "), To: strings.Join(to, ", "), Reason: reason})
+	p.facts.Labels, p.d.Labels = out, out
+	return true
 }
 
 // hardwareText is the hardware before a change.
@@ -251,7 +277,7 @@ func (p *pass) cap(name, reason string, limit time.Duration) bool {
 	if p.facts.Lease != 0 && p.facts.Lease <= limit {
 		return false // it is short enough
 	}
-	p.leases = append(p.leases, Change{Policy: name, Field: FieldLease, From: p.facts.Lease, To: limit, Reason: reason})
+	p.rest = append(p.rest, Change{Policy: name, Field: FieldLease, From: p.facts.Lease, To: limit, Reason: reason})
 	p.facts.Lease = limit
 	return true
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/label"
 )
 
 // Set is what a policy changes in a request: an expression for each field, in CEL. A field without one stays as it is.
@@ -17,6 +18,8 @@ type Set struct {
 	Provider string `json:"provider,omitempty"`
 	// Lease returns a duration. To shorten leases only, Policy.LeaseCap is simpler.
 	Lease string `json:"lease,omitempty"`
+	// Labels returns labels to add to those of the cluster, or to replace some of them.
+	Labels string `json:"labels,omitempty"`
 }
 
 // SetField is an expression with its name.
@@ -30,7 +33,8 @@ func (s *Set) Fields() []SetField {
 	if s == nil {
 		return nil
 	}
-	return []SetField{{FieldSize, &s.Size}, {FieldHardware, &s.Hardware}, {FieldProvider, &s.Provider}, {FieldLease, &s.Lease}}
+	return []SetField{{FieldSize, &s.Size}, {FieldHardware, &s.Hardware}, {FieldProvider, &s.Provider}, {FieldLease, &s.Lease},
+		{FieldLabels, &s.Labels}}
 }
 
 // None reports whether nothing is set.
@@ -58,6 +62,7 @@ type Values struct {
 	Hardware []string
 	Provider []string
 	Lease    time.Duration
+	Labels   map[string]string // to add or replace
 }
 
 // The limits of values, whatever returned them.
@@ -77,6 +82,9 @@ func (v Values) Check() error {
 	}
 	if v.Lease < 0 {
 		return wrong(FieldLease, "the lease must be positive")
+	}
+	if err := label.Check(v.Labels); err != nil {
+		return wrong(FieldLabels, "%s", app.AsError(err).ForPeople())
 	}
 	for field, names := range map[Field][]string{FieldHardware: v.Hardware, FieldProvider: v.Provider} {
 		if len(names) > maxChoices {

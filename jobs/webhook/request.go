@@ -174,6 +174,8 @@ type requestAnswer struct {
 		Hardware oneOrMore      `json:"hardware"`
 		Provider oneOrMore      `json:"provider"`
 		Lease    answerDuration `json:"lease"`
+
+		Labels map[string]string `json:"labels"`
 	} `json:"set"`
 	Approval *answerApproval `json:"approval"`
 }
@@ -236,7 +238,8 @@ func readAnswer(hook string, body []byte) (policy.WebhookAnswer, error) {
 	default:
 		return answer, fmt.Errorf("its response isn't valid: decision must be allow or refuse, not %.40q", said.Decision)
 	}
-	answer.Set = policy.Values{Size: said.Set.Size, Hardware: said.Set.Hardware, Provider: said.Set.Provider, Lease: time.Duration(said.Set.Lease)}
+	answer.Set = policy.Values{Size: said.Set.Size, Hardware: said.Set.Hardware, Provider: said.Set.Provider, Lease: time.Duration(said.Set.Lease),
+		Labels: said.Set.Labels}
 	if err := answer.Set.Check(); err != nil {
 		return answer, fmt.Errorf("its response isn't valid: %s", clip(app.AsError(err).Message))
 	}

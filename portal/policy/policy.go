@@ -115,13 +115,15 @@ func newPolicyForm(in url.Values) *policyForm {
 		User: get("t_user"), UserRole: get("t_role"), Groups: get("t_groups"), Template: get("t_template"), Nodes: get("t_nodes"), CPU: get("t_cpu"),
 		CostPerHour: get("t_cost"), Lease: get("t_lease"), Provider: get("t_provider"), Hardware: get("t_hardware"), Past: get("past"),
 		SetSize: get("set_size"), SetHardware: get("set_hardware"), SetProvider: get("set_provider"), SetLease: get("set_lease"),
+		SetLabels: get("set_labels"),
 	}
 	t := f.Form
 	f.policy = apppolicy.Policy{Name: t.Name, About: t.About, Enabled: t.Enabled, When: t.When, Effect: apppolicy.Effect(t.Effect), Reason: t.Reason, LeaseCap: t.LeaseCap}
 	f.policy.Order = f.number("order", t.Order)
 	f.policy.Version, _ = strconv.Atoi(t.Version)
 	if f.policy.Effect == apppolicy.EffectRewrite {
-		f.policy.Set = &apppolicy.Set{Size: t.SetSize, Hardware: t.SetHardware, Provider: t.SetProvider, Lease: t.SetLease}
+		f.policy.Set = &apppolicy.Set{Size: t.SetSize, Hardware: t.SetHardware, Provider: t.SetProvider, Lease: t.SetLease,
+			Labels: t.SetLabels}
 	}
 	if f.policy.Effect == apppolicy.EffectApprove || f.policy.Effect == apppolicy.EffectRewrite && (t.Group != "" || t.Role != "") {
 		a := &apppolicy.Approval{Count: f.number("approval", t.Count), Group: t.Group, Role: app.Role(t.Role), High: t.High, EscalateTo: t.EscalateTo, BreakGlass: t.BreakGlass}
@@ -161,7 +163,8 @@ func (f *policyForm) refused(err error) error {
 		field = "set_" + part
 	}
 	switch field {
-	case "name", "about", "order", "when", "effect", "reason", "lease_cap", "approval", "set", "set_size", "set_hardware", "set_provider", "set_lease":
+	case "name", "about", "order", "when", "effect", "reason", "lease_cap", "approval", "set", "set_size", "set_hardware", "set_provider", "set_lease",
+		"set_labels":
 	default:
 		field = ""
 	}

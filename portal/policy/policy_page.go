@@ -34,7 +34,7 @@ type Edit struct {
 // Form is the input as typed.
 type Form struct {
 	Name, About, Order, When, Effect, Reason, LeaseCap, Version string
-	SetSize, SetHardware, SetProvider, SetLease                 string
+	SetSize, SetHardware, SetProvider, SetLease, SetLabels      string
 	Enabled                                                     bool
 	Count, Group, Role, Expire, Remind, Escalate, EscalateTo    string
 	BreakGlass                                                  string
@@ -49,6 +49,7 @@ func newForm(p policy.Policy) Form {
 		Version: strconv.Itoa(p.Version), Enabled: p.Enabled, Count: "1"}
 	if p.Set != nil {
 		f.SetSize, f.SetHardware, f.SetProvider, f.SetLease = p.Set.Size, p.Set.Hardware, p.Set.Provider, p.Set.Lease
+		f.SetLabels = p.Set.Labels
 	}
 	if a := p.Approval; a != nil {
 		f.Count, f.Group, f.Role, f.High = strconv.Itoa(a.Count), a.Group, string(a.Role), a.High
@@ -71,7 +72,7 @@ func (e Edit) Error(field string) page.Complaint { return e.Errors[field] }
 
 // changesWrong reports whether one of the changes has an error.
 func (e Edit) changesWrong() bool {
-	for _, field := range []string{"set", "lease_cap", "set_size", "set_hardware", "set_provider", "set_lease"} {
+	for _, field := range []string{"set", "lease_cap", "set_size", "set_hardware", "set_provider", "set_lease", "set_labels"} {
 		if e.Error(field).Message != "" {
 			return true
 		}
@@ -83,7 +84,7 @@ func (e Edit) changesWrong() bool {
 var Effects = []page.Choice{
 	{Value: "refuse", Label: "Refuse", Help: "Reject the request with the reason below"},
 	{Value: "approve", Label: "Require approval", Help: "Wait until enough people approve"},
-	{Value: "rewrite", Label: "Change the request", Help: "Set or cap size, hardware, provider or lease, as below"},
+	{Value: "rewrite", Label: "Change the request", Help: "Set or cap size, hardware, provider or lease, or add labels, as below"},
 	{Value: "allow", Label: "Allow", Help: "Skip all policies below"},
 }
 

@@ -471,7 +471,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	},
 	reflect.TypeFor[apppolicy.Change](): {
 		"Policy": `doc:"Name of the policy; or webhook, a space, and the name of the webhook"`,
-		"Field":  `enum:"size,hardware,provider,lease"`,
+		"Field":  `enum:"size,hardware,provider,lease,labels"`,
 		"From":   `doc:"As requested: a number of nodes, a name (empty: any), or a lease in nanoseconds (0: no expiry)"`,
 		"To":     `doc:"After the change, as from"`,
 	},

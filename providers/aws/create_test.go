@@ -84,7 +84,8 @@ func TestWhatIsAskedFor(t *testing.T) {
 		}
 	})
 	data, err := base64.StdEncoding.DecodeString(f.Get("UserData"))
-	if err != nil || !strings.Contains(string(data), "- htop") || !strings.Contains(string(data), "name: muster") || !strings.Contains(string(data), "muster-data-disks") || !strings.Contains(string(data), s.AuthorizedKey) {
+	if err != nil || !strings.Contains(string(data), "- htop") || !strings.Contains(string(data), "name: muster") ||
+		!strings.Contains(string(data), "muster-data-disks") || !strings.Contains(string(data), s.AuthorizedKey) {
 		t.Errorf("user data %s, %v", data, err)
 	}
 
@@ -99,7 +100,8 @@ func TestWhatIsAskedFor(t *testing.T) {
 	if data, _ := base64.StdEncoding.DecodeString(f.Get("UserData")); !strings.Contains(string(data), "\n#!/bin/sh\necho mine\n") {
 		t.Errorf("user data %s", data)
 	}
-	wantForm(t, f, map[string]string{"KeyName": "", "IamInstanceProfile.Arn": "arn:aws:iam::111111111111:instance-profile/workers", "BlockDeviceMapping.1.Ebs.VolumeSize": "8", "BlockDeviceMapping.1.Ebs.Encrypted": "",
+	wantForm(t, f, map[string]string{"KeyName": "", "IamInstanceProfile.Arn": "arn:aws:iam::111111111111:instance-profile/workers",
+		"BlockDeviceMapping.1.Ebs.VolumeSize": "8", "BlockDeviceMapping.1.Ebs.Encrypted": "",
 		"BlockDeviceMapping.2.DeviceName": "", "Placement.Tenancy": "", "InstanceMarketOptions.MarketType": "", "NetworkInterface.1.SecurityGroupId.1": ""})
 }
 

@@ -117,7 +117,8 @@ func TestListsThatChangeAreReread(t *testing.T) {
 
 func TestCreateRequest(t *testing.T) {
 	w := newWorld(t)
-	c := w.open(t, "data_disk_gb", "10", "vpc_uuid", simVPC, "ssh_keys", simKey+" 512189", "monitoring", "true", "backups", "true", "ssh_from", "203.0.113.7/24, 198.51.100.1",
+	c := w.open(t, "data_disk_gb", "10", "vpc_uuid", simVPC, "ssh_keys", simKey+" 512189", "monitoring", "true", "backups", "true", "ssh_from",
+		"203.0.113.7/24, 198.51.100.1",
 		"user_data", "#cloud-config\npackages: [htop]\n")
 	spec := w.spec(t, "order")
 	spec.Image = template.Image{Image: "9000001", SSHUser: "admin"}
@@ -131,7 +132,8 @@ func TestCreateRequest(t *testing.T) {
 	if keys := list(b["ssh_keys"]); len(keys) != 2 || keys[0] != simKey || keys[1] != 512189.0 {
 		t.Errorf("keys: %v", keys)
 	}
-	for _, part := range []string{"#cloud-config", "ed25519_private", "PRIVATE KEY", spec.AuthorizedKey, "name: admin", "passwd -l root", "muster-data-disks", "fqdn: " + spec.Hostname, "packages:\n    - htop"} {
+	for _, part := range []string{"#cloud-config", "ed25519_private", "PRIVATE KEY", spec.AuthorizedKey, "name: admin", "passwd -l root",
+		"muster-data-disks", "fqdn: " + spec.Hostname, "packages:\n    - htop"} {
 		if !strings.Contains(text(b["user_data"]), part) {
 			t.Errorf("user data lack %q", part)
 		}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
 	"muster/app"
 	"muster/app/humanize"
 	"muster/app/policy"
@@ -149,6 +151,8 @@ func (e *Engine) rewrite(ctx context.Context, p policy.Policy, facts map[string]
 				return app.Errorf(app.EInvalid, "set.lease must be positive, not %s", humanize.DurationField(v))
 			}
 			j.Set.Lease = v
+		case map[string]string:
+			j.Set.Labels = v
 		case []string:
 			if len(v) == 0 {
 				return app.Errorf(app.EInvalid, "set.%s is an empty list", f.Field)
@@ -259,6 +263,9 @@ func (e *Engine) eval(ctx context.Context, field, text string, want kind, facts 
 	}
 	if want == names {
 		return namesIn(field, out)
+	}
+	if want == pairs {
+		return pairsIn(field, out)
 	}
 	if s, ok := out.(types.String); ok && want == phrase {
 		return string(s), nil
@@ -371,4 +378,22 @@ func few(list []string) []string {
 		return []string{}
 	}
 	return list[:min(len(list), maxListed)]
+}
+
+// pairsIn are the texts of a map, of no more entries than a cluster has labels.
+func pairsIn(field string, v ref.Val) (map[string]string, error) {
+	all, ok := v.(traits.Mapper)
+	if n, _ := v.(traits.Sizer); !ok || n == nil || n.Size().(types.Int) > 1000 {
+		return nil, app.Errorf(app.EInvalid, "%s must be %s, and not too many", field, pairs.words())
+	}
+	out := map[string]string{}
+	for i := all.Iterator(); i.HasNext() == types.True; {
+		k, isText := i.Next().(types.String)
+		value, has := all.Get(k).(types.String)
+		if !isText || !has {
+			return nil, app.Errorf(app.EInvalid, "%s must be %s", field, pairs.words())
+		}
+		out[string(k)] = string(value)
+	}
+	return out, nil
 }

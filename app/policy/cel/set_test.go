@@ -30,6 +30,9 @@ func TestChangesAreEvaluated(t *testing.T) {
 		{policy.Set{Size: "5000000"}, policy.Values{}, "the size must be positive, not 5000000"},
 		{policy.Set{Provider: `""`}, policy.Values{}, "names of 1 to 200 bytes"},
 		{policy.Set{Provider: `groups[7]`}, policy.Values{}, "set.provider: "},
+		{policy.Set{Labels: `{"team": groups[0], "env": "dev"}`}, policy.Values{Labels: map[string]string{"team": "dev", "env": "dev"}}, ""},
+		{policy.Set{Labels: `{"muster-tenant": "x"}`}, policy.Values{}, "is reserved"},
+		{policy.Set{Labels: `{"Team": "x"}`}, policy.Values{}, "Team"},
 		{policy.Set{Hardware: `[]`}, policy.Values{}, "empty list"},
 	} {
 		p := policy.Policy{When: "true", Effect: policy.EffectRewrite, Set: &c.set}
@@ -57,6 +60,7 @@ func TestChangesOfTheWrongTypeHaveTheirPosition(t *testing.T) {
 		"set.hardware, line 1, column 1: the result must be text or a list of texts, not a list":        {Hardware: "[1]"},
 		"set.provider, line 1, column 1: the result must be text or a list of texts, not true or false": {Provider: "true"},
 		"set.lease, line 1, column 1: the result must be a duration, not text":                          {Lease: `"8h"`},
+		"set.labels, line 1, column 1: the result must be texts by name, not text":                      {Labels: `"a=b"`},
 		"set.size, line 2, column 3: unknown name \"node\"":                                             {Size: "min(nodes,\n  node)"},
 		"set.size, line 1, column 4: min can't be used with (whole number, duration)":                   {Size: "min(nodes, lease)"},
 	} {

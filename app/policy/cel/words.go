@@ -66,10 +66,12 @@ const (
 	phrase               // likewise a text
 	number               // a whole number
 	names                // a text, or a list of texts
+	pairs                // texts by their names
 )
 
 // kindOf is what the expressions of a policy's set have to give.
-var kindOf = map[policy.Field]kind{policy.FieldSize: number, policy.FieldHardware: names, policy.FieldProvider: names, policy.FieldLease: span}
+var kindOf = map[policy.Field]kind{policy.FieldSize: number, policy.FieldHardware: names, policy.FieldProvider: names, policy.FieldLease: span,
+	policy.FieldLabels: pairs}
 
 func (k kind) takes(t *cel.Type) bool {
 	switch k {
@@ -83,6 +85,8 @@ func (k kind) takes(t *cel.Type) bool {
 		return t.IsExactType(cel.StringType) || t.IsExactType(cel.DynType)
 	case number:
 		return t.IsExactType(cel.IntType)
+	case pairs:
+		return t.IsExactType(cel.MapType(cel.StringType, cel.StringType))
 	case names:
 		return t.IsExactType(cel.StringType) || t.IsExactType(cel.ListType(cel.StringType))
 	}
@@ -99,6 +103,8 @@ func (k kind) words() string {
 		return "text"
 	case number:
 		return "a whole number"
+	case pairs:
+		return "texts by name"
 	case names:
 		return "text or a list of texts"
 	}
@@ -117,6 +123,8 @@ func (k kind) example() string {
 		return `For example: event.build, or string(event.pull_request).`
 	case number:
 		return "For example: min(nodes, 5)."
+	case pairs:
+		return `For example: {"cost-centre": "4711"}.`
 	case names:
 		return `For example: "small", or ["small", "medium"] for a list of what is allowed.`
 	}
