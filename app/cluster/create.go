@@ -266,7 +266,7 @@ func (a *Creates) EvaluateRequest(ctx context.Context, actor app.Actor, r Create
 	return w, nil
 }
 
-// label gives the request its labels as policies left them. They may still lack one that the template requires, or break its rules.
+// label sets the labels of the request as policies left them. They may still lack one that the template requires, or break its rules.
 func (w *Evaluation) label(t *template.Template) (err error) {
 	changed := w.Decision.Labels != nil
 	if changed {
