@@ -131,7 +131,8 @@ func TestCreateRequest(t *testing.T) {
 	if keys := list(b["ssh_keys"]); len(keys) != 2 || keys[0] != simKey || keys[1] != 512189.0 {
 		t.Errorf("keys: %v", keys)
 	}
-	for _, part := range []string{"#cloud-config", "ed25519_private", "PRIVATE KEY", spec.AuthorizedKey, "name: admin", "passwd -l root", "muster-data-disks", "fqdn: " + spec.Hostname, "packages:\n    - htop"} {
+	for _, part := range []string{"#cloud-config", "ed25519_private", "PRIVATE KEY", spec.AuthorizedKey, "name: admin", "passwd -l root", "muster-data-disks", "fqdn: " + spec.Hostname,
+		"packages:\n    - htop"} {
 		if !strings.Contains(text(b["user_data"]), part) {
 			t.Errorf("user data lack %q", part)
 		}

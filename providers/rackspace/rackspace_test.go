@@ -261,7 +261,8 @@ func TestDisks(t *testing.T) {
 			t.Fatal(err)
 		}
 		made := s.Servers()[0]
-		if !slices.Equal(made.Volumes, want) || !made.Drive || !strings.Contains(made.UserData, m.HostKey) || !strings.Contains(made.UserData, "- htop") || strings.Contains(made.UserData, "muster-data-disks") != (data != "" || name == "io1-15") {
+		if !slices.Equal(made.Volumes, want) || !made.Drive || !strings.Contains(made.UserData, m.HostKey) || !strings.Contains(made.UserData, "- htop") ||
+			strings.Contains(made.UserData, "muster-data-disks") != (data != "" || name == "io1-15") {
 			t.Errorf("%s: %+v", flavor, made)
 		}
 		if err := p.Delete(t.Context(), m.ID); err != nil {

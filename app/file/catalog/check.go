@@ -192,7 +192,7 @@ func (c *checker) provider(e *form.Entry, p *template.ProviderSpec) {
 		a := app.AsError(err)
 		c.report(e, rule(e), []any{a.Field}, a.Hint, "%s", a.Message)
 	}
-	c.userData(e, p)
+	checkUserData(c, e, p)
 	if e.Own {
 		c.ownProvider(e, p)
 		return
