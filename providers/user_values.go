@@ -41,7 +41,7 @@ func checkUserFields(spec template.ProviderSpec, m registration) error {
 		case seen[u.Name]:
 			return refuse("setting %s is named twice", u.Name)
 		case u.Override && f.Grants:
-			e := app.Errorf(app.EForbidden, "users can't set %s, which is about rights of machines in the account", u.Name)
+			e := app.Errorf(app.EForbidden, "users can't set %s, because machines get rights in the account from it", u.Name)
 			e.Field, e.Reason, e.Hint = at, "grants_rights", "Remove override: true, and set it in settings or in extra of hardware."
 			return e
 		case u.Override && !f.MaySet(false, true):

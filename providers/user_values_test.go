@@ -37,7 +37,7 @@ func TestUsersCannotSetInstallationSettings(t *testing.T) {
 		for _, f := range m.Descriptor.Fields {
 			spec := template.ProviderSpec{About: template.About{Name: "p"}, Type: name, Settings: map[string]any{}, Fields: []template.ProviderField{{Name: f.Name, Override: true}}}
 			err := checkUserFields(spec, m)
-			want := f.SetBy == family.SetByInstallation || f.SetBy == "" || m.Descriptor.Host
+			want := f.SetBy == family.SetByInstallation || f.SetBy == "" || f.Grants || m.Descriptor.Host
 			if want != (err != nil) || err != nil && app.AsError(err).Field != "fields.0" {
 				t.Errorf("%s.%s: %v", name, f.Name, err)
 			}

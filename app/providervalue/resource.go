@@ -60,7 +60,7 @@ func (a *Service) readResource(ctx context.Context, tenant, kind string, f famil
 	return text, pinned, nil
 }
 
-// changed are values after a change. A setting and the resource named instead of it replace each other.
+// changed are values after a change. A setting and the resource for it replace each other.
 func (a *Service) changed(ctx context.Context, tenant, provider string, values, change Values) (Values, error) {
 	next := maps.Clone(values)
 	if next == nil {

@@ -85,7 +85,8 @@ func TestWhatIsAskedFor(t *testing.T) {
 	})
 	data, err := base64.StdEncoding.DecodeString(f.Get("UserData"))
 	if err != nil || !strings.Contains(string(data), "- htop") || !strings.Contains(string(data), "name: muster") ||
-		!strings.Contains(string(data), "muster-data-disks") || !strings.Contains(string(data), s.AuthorizedKey) {
+		!strings.Contains(string(data), "muster-data-disks") ||
+		!strings.Contains(string(data), s.AuthorizedKey) {
 		t.Errorf("user data %s, %v", data, err)
 	}
 

@@ -21,7 +21,8 @@ var (
 	public       = appfamily.Field{Name: "public_address", SetBy: appfamily.SetByAccountOwner, Label: "Public address", Type: appfamily.FieldBool, Help: "Whether machines get a public IPv4 address. Without one, Muster must be able to reach their private addresses."}
 	spot         = appfamily.Field{Name: "spot", SetBy: appfamily.SetByTenant, Label: "Spot", Type: appfamily.FieldChoice, Help: "fallback requests spot first and on-demand if there's no capacity. AWS can reclaim spot machines, and they can't sleep.", Options: []string{spotNo, spotYes, spotFallback}}
 	groups       = appfamily.Field{Name: "security_group_ids", SetBy: appfamily.SetByAccountOwner, Label: "Security groups", Type: appfamily.FieldList, Help: "sg-…, separated by commas, in addition to the cluster's own firewall. Empty without a firewall: the VPC's default group."}
-	profile      = appfamily.Field{Name: "instance_profile", SetBy: appfamily.SetByAccountOwner, Grants: true, Label: "Instance profile",
+	profile      = appfamily.Field{Name: "instance_profile", SetBy: appfamily.SetByAccountOwner, Grants: true,
+		Label: "Instance profile",
 		Type: appfamily.FieldText, Help: "Name or ARN of the machines' IAM instance profile. Leave empty for none."}
 	placement = appfamily.Field{Name: "placement_group", SetBy: appfamily.SetByAccountOwner, Label: "Placement group", Type: appfamily.FieldText}
 	keyPair   = appfamily.Field{Name: "key_pair", SetBy: appfamily.SetByAccountOwner, Label: "Key pair", Type: appfamily.FieldText,
@@ -62,7 +63,8 @@ var Descriptor = appfamily.Descriptor{
 		{Name: "route53_url", SetBy: appfamily.SetByInstallation, Label: "Route 53 endpoint", Type: appfamily.FieldText, Help: "Address of the Route 53 API, if it isn't AWS's own for the partition."},
 		{Name: "quotas_url", SetBy: appfamily.SetByInstallation, Label: "Service Quotas endpoint", Type: appfamily.FieldText, Help: "Address of the Service Quotas API, if it isn't AWS's own. Quotas aren't checked if only api_url is set."},
 	},
-	FlavorFields: []appfamily.Field{rootDiskGB, rootDiskType, dataDiskGB, dataDiskType, encrypt, public, spot, groups, profile, placement, tenancy,
+	FlavorFields: []appfamily.Field{rootDiskGB, rootDiskType, dataDiskGB, dataDiskType, encrypt, public, spot,
+		groups, profile, placement, tenancy,
 		keyPair, userdata.Field},
 	ImageFields: []appfamily.Field{rootDiskGB},
 }

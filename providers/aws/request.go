@@ -34,8 +34,9 @@ func (c *cloud) want(spec appfamily.MachineSpec) (w wanted, err error) {
 	if strings.TrimSpace(spec.Flavor.Flavor) == "" {
 		return w, app.Errorf(app.EInvalid, "The hardware type has no instance type.")
 	}
-	if w.userData, w.hostKey, err = userdata.CloudConfig(spec, userdata.Options{User: w.user, DataDisks: w.options.dataGB > 0, Custom: w.options.custom,
-		Limit: userdata.LimitEC2}); err != nil {
+	custom := userdata.Options{User: w.user, DataDisks: w.options.dataGB > 0, Custom: w.options.custom,
+		Limit: userdata.LimitEC2}
+	if w.userData, w.hostKey, err = userdata.CloudConfig(spec, custom); err != nil {
 		return w, err
 	}
 	w.tags, err = tagsOf(spec, w.user, w.hostKey)

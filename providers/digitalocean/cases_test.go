@@ -133,7 +133,8 @@ func TestCreateRequest(t *testing.T) {
 		t.Errorf("keys: %v", keys)
 	}
 	for _, part := range []string{"#cloud-config", "ed25519_private", "PRIVATE KEY", spec.AuthorizedKey, "name: admin", "passwd -l root",
-		"muster-data-disks", "fqdn: " + spec.Hostname, "packages:\n    - htop"} {
+		"muster-data-disks", "fqdn: " + spec.Hostname,
+		"packages:\n    - htop"} {
 		if !strings.Contains(text(b["user_data"]), part) {
 			t.Errorf("user data lack %q", part)
 		}

@@ -7,7 +7,7 @@ import (
 	"muster/app/template"
 )
 
-// userData warns of secrets in user data, which the cloud keeps and every program on the machine can read.
+// checkUserData warns of secrets in user data, which the cloud keeps and every program on the machine can read.
 func checkUserData(c *checker, e *form.Entry, p *template.ProviderSpec) {
 	text, _ := p.Settings["user_data"].(string)
 	for _, secret := range []string{"${secret:", "${env:", "PRIVATE KEY-----"} {

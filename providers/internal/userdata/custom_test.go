@@ -113,8 +113,9 @@ func TestUserDataIsBounded(t *testing.T) {
 func TestCustomScriptRunsOnce(t *testing.T) {
 	r := newRoot(t, "")
 	mark := r.dir + "/ran"
-	script, _, err := StartScript(named(t, "n1"), StartOptions{User: "root", Started: "echo said >>" + mark,
-		Custom: "#!/bin/sh\necho mine >>" + mark + "\nexit 7"})
+	o := StartOptions{User: "root", Started: "echo said >>" + mark,
+		Custom: "#!/bin/sh\necho mine >>" + mark + "\nexit 7"}
+	script, _, err := StartScript(named(t, "n1"), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,8 @@ func StartScript(spec family.MachineSpec, o StartOptions) (script, hostKey strin
 	b.WriteString("#!/bin/bash\n")
 	for _, v := range [][2]string{{"MARK", hex.EncodeToString(mark[:16])}, {"SSH_USER", o.User}, {"AUTHORIZED", spec.AuthorizedKey}, {"SHORT", account.Name(spec.Hostname)},
 		{"FULL", spec.Hostname}, {"KEY_FILE", file}, {"KEY_PRIVATE", encoded(string(spec.HostKey))}, {"KEY_PUBLIC", hostKey}, {"DISKS",
-			encoded(disks)}, {"CUSTOM", encoded(strings.TrimSpace(o.Custom))}} {
+			encoded(disks)},
+		{"CUSTOM", encoded(strings.TrimSpace(o.Custom))}} {
 		b.WriteString(v[0] + "=" + quoted(v[1]) + "\n")
 	}
 	b.WriteString("\nsay_started() {\n" + strings.TrimRight(o.Started, "\n") + "\n}\n\n")
