@@ -218,7 +218,7 @@ func detach(ctx context.Context, w *actions, as *execution.Assignment, out famil
 	if as.Node.MachineID == "" {
 		return nil
 	}
-	if m, err := v.cloud.Describe(ctx, as.Node.MachineID); app.CodeOf(err) == app.ENotFound || err == nil && m.State != family.MachineRunning {
+	if v.machineIsDown(ctx) {
 		v.say("Machine %s isn't running, so there is nothing to unmount.", as.Node.MachineID)
 		for _, x := range as.Volumes {
 			if !x.NodeStays || x.External == "" {
@@ -251,17 +251,29 @@ func detach(ctx context.Context, w *actions, as *execution.Assignment, out famil
 	return nil
 }
 
-// unmountKept unmounts, as far as that can be done, the volumes of a machine that is about to be deleted and which outlive it, so that all that was written is
-// on them.
+// machineIsDown reports whether the provider says for sure that the node's machine doesn't exist or run. One that doesn't answer then isn't waited for.
+func (w *volumeWork) machineIsDown(ctx context.Context) bool {
+	m, err := w.cloud.Describe(ctx, w.as.Node.MachineID)
+	return app.CodeOf(err) == app.ENotFound || err == nil && m.State != family.MachineRunning
+}
+
+// unmountKept unmounts, as far as that can be done within unmountTime, the volumes of a machine that is about to be deleted and which outlive it, so
+// that all that was written is on them.
 func unmountKept(ctx context.Context, w *actions, as *execution.Assignment, out family.Output, r *execution.Report) {
 	if as.Node.MachineID == "" || len(as.SSHKey) == 0 {
 		return
 	}
-	v := &volumeWork{actions: w, as: as, out: out, report: r}
-	for _, x := range as.Volumes {
-		if x.Discard || x.Machine != as.Node.MachineID {
-			continue
-		}
+	kept := slices.DeleteFunc(slices.Clone(as.Volumes), func(x volume.ForStep) bool { return x.Discard || x.Machine != as.Node.MachineID })
+	if len(kept) == 0 {
+		return
+	}
+	v, err := onVolumes(ctx, w, as, out, r)
+	if err != nil || v.machineIsDown(ctx) {
+		return // the delete step says why, if anything is wrong
+	}
+	ctx, cancel := context.WithTimeout(ctx, unmountTime)
+	defer cancel()
+	for _, x := range kept {
 		if err := v.unmount(ctx, x); err != nil {
 			v.say("Volume %s couldn't be unmounted before its machine is deleted: %s", x.Name, app.AsError(err).ForPeople())
 		}

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts are people's stories over the real binary. -update is not offered: the words are part of the story.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	for _, program := range []string{"git", "python3", "tar"} { // without them scripts leave parts out
 		if _, err := exec.LookPath(program); err != nil && os.Getenv("CI") != "" {
 			t.Fatalf("%s is not here; see deploy/ci/setup.sh", program)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
 	"muster/app/cluster"
 	"muster/app/humanize"
 	"muster/app/layout"
@@ -143,8 +142,8 @@ func printTried(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.V
 func followed(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, w waitFlags, after int64) (cluster.View, error) {
 	for {
 		now, failed := waitAfter(ctx, c, cl, v, w.timeout, after)
-		if failed == nil || ctx.Err() != nil || app.CodeOf(failed) == app.ETimeout {
-			return now, failed
+		if !operationFailed(failed) {
+			return now, failed // also a server that doesn't respond: it's not worth another wait
 		}
 		next, said, err := nextPlace(ctx, c, cl, v.ID)
 		if err != nil || next == "" {

@@ -50,7 +50,7 @@ func asking(c *cli.Context, cl *cli.Client, every time.Duration) (*cli.Retrier, 
 	if c.NoPause {
 		every = time.Millisecond
 	}
-	return &cli.Retrier{Client: cl, Limit: max(c.RetryTime, cli.DefaultRetryTime), Note: func(text string) { fmt.Fprintln(c.Stderr, text) }}, every
+	return &cli.Retrier{Client: cl, Limit: c.RetryTime, Note: func(text string) { fmt.Fprintln(c.Stderr, text) }}, every
 }
 
 // awaitDecision waits until a request is decided, and returns its cluster if there is one.

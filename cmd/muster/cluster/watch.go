@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -185,9 +186,17 @@ func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Vi
 	return now, op, nil
 }
 
+// operationReason begins the reason of the error of an operation that hasn't succeeded.
+const operationReason = "operation_"
+
+// operationFailed reports whether an error is explainFailure's: the wait went well, but the operation didn't.
+func operationFailed(err error) bool {
+	return err != nil && strings.HasPrefix(app.AsError(err).Reason, operationReason)
+}
+
 // explainFailure says why an operation failed and what to do.
 func explainFailure(ctx context.Context, cl *cli.Client, v cluster.View, op app.Operation) error {
-	e := &app.Error{Code: app.EScript, Reason: "operation_" + string(op.Status),
+	e := &app.Error{Code: app.EScript, Reason: operationReason + string(op.Status),
 		Message: fmt.Sprintf("%s: %s has %s", v.Name, op.Kind.The(), op.Status)}
 	if op.Status == app.OperationCancelled {
 		e.Message = fmt.Sprintf("%s: %s was cancelled", v.Name, op.Kind.The())
