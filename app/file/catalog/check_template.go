@@ -23,6 +23,7 @@ func (c templateChecker) template(e *form.Entry, t *template.Template) {
 	c.fallbackHardware(e, t)
 	c.places(e, t)
 	c.volumes(e, t)
+	c.sleeps(e, t)
 	c.hooks(e, t.Hooks)
 	c.life(e, t)
 	c.defaults(e, t)

@@ -41,6 +41,8 @@ type Options struct {
 	CheckExtra func(typ string, image bool, extra map[string]string) error
 	// MakesVolumes reports whether one of ProviderTypes makes volumes; nil means that it isn't checked.
 	MakesVolumes func(typ string) bool
+	// Sleeps reports whether machines of one of ProviderTypes can be put to sleep; nil means that it isn't checked.
+	Sleeps func(typ string) bool
 	// Automators are the existing tools; nil means that they are not checked.
 	Automators []string
 	// CheckAction reports whether the fields of a service action fit one of Automators. When its error is an *app.Error,

@@ -39,7 +39,7 @@ func CatalogOptions(env func(string) (string, bool)) catalog.Options {
 			inner.Field = strings.TrimPrefix(e.Field, "settings.")
 			return &inner
 		},
-		CheckExtra: providers.CheckExtra, MakesVolumes: providers.Volumes,
+		CheckExtra: providers.CheckExtra, MakesVolumes: providers.Volumes, Sleeps: providers.Sleeps,
 		Automators:  automators.Names(),
 		CheckAction: automators.Check, CheckScript: shell.Syntax,
 		CheckResources: func(automator string, refs []template.ResourceRef) error {

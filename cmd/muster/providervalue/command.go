@@ -64,6 +64,20 @@ func (f *Flags) Read(c *cli.Context) (providervalue.Values, error) {
 	return values, nil
 }
 
+// refuseSecrets refuses sensitive values from the command line.
+func (f *Flags) refuseSecrets(known []providervalue.Value) error {
+	for _, text := range f.plain {
+		name, _, _ := strings.Cut(text, "=")
+		for _, k := range known {
+			if k.Name == name && k.Sensitive {
+				hint := fmt.Sprintf("Use --set-provider-file %s=FILE, or %[1]s=- for stdin.", name)
+				return cli.Usagef("%s is sensitive, and other processes can read the command line", name).Hint(hint)
+			}
+		}
+	}
+	return nil
+}
+
 // valueFrom reads a value, without the line break at its end.
 func valueFrom(c *cli.Context, file string) (string, error) {
 	const most = providervalue.MostBytes + 2
@@ -127,6 +141,13 @@ func Command(c *cli.Context, find Find) *cobra.Command {
 			}
 			cl, v, err := find(cmd.Context(), c, args[0], true)
 			if err != nil {
+				return err
+			}
+			known, err := cl.ProviderValues.Get(cmd.Context(), v.ID)
+			if err != nil {
+				return err
+			}
+			if err := f.refuseSecrets(known.Values); err != nil {
 				return err
 			}
 			after, err := cl.ProviderValues.Set(cmd.Context(), v.ID, values)
