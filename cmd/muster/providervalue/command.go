@@ -70,8 +70,8 @@ func (f *Flags) refuseSecrets(known []providervalue.Value) error {
 		name, _, _ := strings.Cut(text, "=")
 		for _, k := range known {
 			if k.Name == name && k.Sensitive {
-				hint := fmt.Sprintf("Use --set-provider-file %s=FILE, or %[1]s=- for stdin.", name)
-				return cli.Usagef("%s is sensitive, and other processes can read the command line", name).Hint(hint)
+				return cli.Usagef("%s is sensitive, and other processes can read the command line", name).
+					Hint("Use --set-provider-file %s=FILE, or %[1]s=- for stdin.", name)
 			}
 		}
 	}
