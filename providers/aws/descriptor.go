@@ -23,7 +23,7 @@ var (
 	groups       = appfamily.Field{Name: "security_group_ids", SetBy: appfamily.SetByAccountOwner, Label: "Security groups", Type: appfamily.FieldList, Help: "sg-…, separated by commas, in addition to the cluster's own firewall. Empty without a firewall: the VPC's default group."}
 	profile      = appfamily.Field{Name: "instance_profile", SetBy: appfamily.SetByAccountOwner, Grants: true,
 		Label: "Instance profile",
-		Type: appfamily.FieldText, Help: "Name or ARN of the machines' IAM instance profile. Leave empty for none."}
+		Type:  appfamily.FieldText, Help: "Name or ARN of the machines' IAM instance profile. Leave empty for none."}
 	placement = appfamily.Field{Name: "placement_group", SetBy: appfamily.SetByAccountOwner, Label: "Placement group", Type: appfamily.FieldText}
 	keyPair   = appfamily.Field{Name: "key_pair", SetBy: appfamily.SetByAccountOwner, Label: "Key pair", Type: appfamily.FieldText,
 		Help: "Name of an EC2 key pair whose owner can sign in as the image's own user, in addition to Muster's key."}

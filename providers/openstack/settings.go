@@ -111,7 +111,7 @@ type machineOptions struct {
 
 func machineOptionsOf(s account.Settings) (machineOptions, error) {
 	w := machineOptions{networks: s.List("networks"), floating: s.Text("floating_network"), groups: s.List("security_groups"),
-		zone: s.Text("availability_zone"),
+		zone:   s.Text("availability_zone"),
 		custom: s.Text(userdata.Setting)}
 	if err := userdata.CheckCustom(w.custom, userdata.LimitNova); err != nil {
 		return w, err
