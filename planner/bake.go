@@ -24,13 +24,12 @@ func (c *creation) bakes() {
 	}
 }
 
-// withoutBaked takes out of a finished plan of a create what is in the images that its nodes start from: whatever waited for such an install waits
-// for what that
-// waited for.
+// withoutBaked takes out of a finished plan what is in the images that its new machines start from: whatever waited for such an install waits for what
+// that waited for.
 func withoutBaked(p *appplan.Plan, r appplan.Request) {
 	baked := map[string][]string{}
 	for _, n := range r.Nodes {
-		if len(n.Baked) > 0 && r.Kind == app.OperationCreate {
+		if len(n.Baked) > 0 && (r.Kind == app.OperationCreate || n.Change == appplan.NodeNew || n.Change == appplan.NodeReplaced) {
 			baked[n.Name] = n.Baked
 		}
 	}

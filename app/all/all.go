@@ -263,7 +263,8 @@ func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys 
 	s.Operation.Finder = operation.NewFinder(operation.FinderConfig{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.Operation.Builder = operation.NewBuilder(operation.BuilderConfig{
 		Store: c.Store, Changer: c.Changer, DryRuns: c.DryRuns, Sleeps: c.Sleeps, Volumes: c.Volumes, Resources: s.Resource, Catalogs: s.Catalog,
-		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Keeping: s.Quarantine.Drafts})
+		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Keeping: s.Quarantine.Drafts,
+		Images: s.Image.Finder, OwnAccount: s.Values.HasOwnAccount})
 	s.Operation.Submitter = operation.NewSubmitter(operation.SubmitterConfig{
 		Store: c.Store, Now: c.Now, Keys: c.Keys, Policies: s.Policy.Policies, Views: s.Cluster.Views, Windows: s.Window, Keeping: s.Quarantine.Drafts})
 	s.Operation.Updates = operation.NewUpdates(operation.UpdatesConfig{

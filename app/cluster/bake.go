@@ -11,7 +11,7 @@ import (
 	"muster/app/template"
 )
 
-// Images finds the baked images that the nodes of a create start from.
+// Images finds the baked images that new nodes start from.
 type Images interface {
 	// ForCreate returns them by node, and a sentence for each reason why installs are not baked. A template whose images are not baked has none.
 	ForCreate(ctx context.Context, tenant, template string, p *template.ProviderSpec, nodes []appplan.Node, d Definition,
@@ -35,8 +35,8 @@ func (a *Creates) startBaked(ctx context.Context, tenant string, p *template.Pro
 	return notes, nil
 }
 
-// bakedNotes say what a plan saves by baked images, and what isn't baked.
-func bakedNotes(p appplan.Plan, notes []string) []string {
+// BakedNotes say what a plan saves by baked images, and what isn't baked.
+func BakedNotes(p appplan.Plan, notes []string) []string {
 	if len(p.Baked) == 0 {
 		return notes
 	}

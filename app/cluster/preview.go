@@ -153,7 +153,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (
 	if spec := c.Providers[layout.Provider]; t.Idle != nil && t.Idle.Action() == template.IdleSleep && spec != nil && a.Sleeps != nil && !a.Sleeps(spec.Type) {
 		warnings = append(warnings, fmt.Sprintf("Provider %s can't stop machines and keep them, so the cluster won't go to sleep when it's idle.", spec.Name))
 	}
-	p.Baked = bakedNotes(plan, notes)
+	p.Baked = BakedNotes(plan, notes)
 	p.Layout, p.Plan, p.PlanHash, p.Duration, p.Warnings = layout, plan, plan.Hash(), plan.Duration(), warnings
 	return d, p, nil
 }

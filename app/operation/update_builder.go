@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/bake"
 	"muster/app/catalog"
 	"muster/app/cluster"
 	"muster/app/family"
@@ -49,6 +50,10 @@ type BuilderConfig struct {
 	Preflight *cluster.Preflight
 	Views     *cluster.Views
 	Keeping   *quarantine.Drafts
+	// Images finds the baked images that new machines start from, and OwnAccount reports whether a cluster's machines are in an account that is its
+	// user's, where there are none. nil: there are none anywhere.
+	Images     cluster.Images
+	OwnAccount func(ctx context.Context, tenant, cluster string) (bool, error)
 }
 
 // Builder works out what a change of a cluster does: which nodes, which work, in which order. It writes nothing.
@@ -73,6 +78,8 @@ type updateBuilder struct {
 	notes      []string
 	planned    appplan.Request
 	volumeCost float64              // per hour, of volumes that will be created
+	chosen     *bake.Use            // the images that were chosen when it was shown, where it's worked out again
+	again      bool                 // it was shown, and waited
 	kept       quarantine.Selection // the failed machines that are kept
 	preview    cluster.UpdatePreview
 	facts      policy.Input
@@ -96,6 +103,11 @@ var kindsOfUpdate = map[app.OperationKind]func(ctx context.Context, a *Builder, 
 
 // workOut finds what an update does: which nodes, which work, in which order. Nothing is written.
 func (a *Builder) workOut(ctx context.Context, c app.Cluster, m cluster.Update) (*updateBuilder, error) {
+	return a.workOutFrom(ctx, c, m, nil)
+}
+
+// workOutFrom is workOut where it was worked out before: the images are those that were chosen then.
+func (a *Builder) workOutFrom(ctx context.Context, c app.Cluster, m cluster.Update, before *cluster.Definition) (*updateBuilder, error) {
 	ctx, cancel := context.WithTimeout(ctx, layout.SolveTime)
 	defer cancel()
 	if err := m.Check(); err != nil {
@@ -112,6 +124,9 @@ func (a *Builder) workOut(ctx context.Context, c app.Cluster, m cluster.Update) 
 		return nil, &app.Error{Code: app.EConflict, Reason: "no_nodes", Message: fmt.Sprintf("Cluster %q has no nodes.", c.Name), Hint: "Delete the cluster and create a new one."}
 	}
 	d := newUpdateBuilder(s, m)
+	if before != nil {
+		d.chosen, d.again = before.Baked, true
+	}
 	published, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return nil, err
@@ -201,7 +216,7 @@ func orNone(names []string) []string {
 
 func newUpdateBuilder(s *standing, m cluster.Update) *updateBuilder {
 	d := &updateBuilder{standing: s, ask: m, definition: s.was, batch: m.Batch, named: map[string]bool{}}
-	d.definition.Baked = nil // nodes that it creates are installed by its own steps
+	d.definition.Baked = nil // those of machines that exist aren't needed any more
 	for _, name := range m.Nodes {
 		d.named[name] = true
 	}
@@ -274,9 +289,16 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 			return err
 		}
 	}
+	left, err := a.startBaked(ctx, d, r.Nodes)
+	if err != nil {
+		return err
+	}
 	plan, err := a.Plans.Plan(ctx, d.Tenant, d.Provider, r)
 	if err != nil {
 		return err
+	}
+	for _, words := range cluster.BakedNotes(plan, left) {
+		d.note("%s", words)
 	}
 	d.planned = r
 	if err := a.keepReplaced(ctx, d); err != nil {

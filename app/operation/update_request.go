@@ -76,7 +76,7 @@ func (a *Requests) readyUpdate(ctx context.Context, r cluster.Request) (n cluste
 	if err != nil {
 		return n, wait, err
 	}
-	d, err := a.Builder.workOutAgain(ctx, c, *k.Update)
+	d, err := a.Builder.workOutAgain(ctx, c, *k.Update, k.Definition)
 	switch {
 	case app.CodeOf(err) == app.EConflict && passes(app.AsError(err).Reason, r):
 		return n, wait, err
@@ -111,11 +111,11 @@ func (a *Requests) readyUpdate(ctx context.Context, r cluster.Request) (n cluste
 }
 
 // workOutAgain works out what waited for approvals.
-func (a *Builder) workOutAgain(ctx context.Context, c app.Cluster, m cluster.Update) (*updateBuilder, error) {
+func (a *Builder) workOutAgain(ctx context.Context, c app.Cluster, m cluster.Update, was cluster.Definition) (*updateBuilder, error) {
 	if m.Kind == app.OperationSleep || m.Kind == app.OperationWake {
 		return a.planPower(ctx, c, m.Kind)
 	}
-	return a.workOut(ctx, c, m)
+	return a.workOutFrom(ctx, c, m, &was)
 }
 
 func clusterChanged(why string) error {
