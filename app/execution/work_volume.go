@@ -62,7 +62,7 @@ func (a *Service) assignVolumes(ctx context.Context, as *Assignment, c *ClaimedS
 		return err
 	}
 	w := volume.Wanted{Tenant: c.Tenant, Provider: c.Cluster.Provider, Cluster: c.Cluster.ID, Node: c.Node.Name, Owner: c.Cluster.Owner,
-		CostPerGBHour: as.Provider.VolumeCost / volume.HoursOfMonth, Now: a.Now()}
+		CostPerGBHour: as.Provider.VolumeCost / volume.HoursOfMonth, SnapshotPerGBHour: as.Provider.SnapshotCost / volume.HoursOfMonth, Now: a.Now()}
 	if w.Volumes, err = template.VolumesOf(oc.definition.Services, c.Node.Services, oc.definition.Config); err != nil {
 		return err
 	}

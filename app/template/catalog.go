@@ -107,6 +107,8 @@ type ProviderSpec struct {
 	ExchangeRate float64 `json:"exchange_rate,omitempty"`
 	// VolumeCost is the price of a GB of a volume for a month of 730 hours; 0 where unknown.
 	VolumeCost float64 `json:"volume_cost_per_gb_month,omitempty"`
+	// SnapshotCost is the same for a snapshot of a volume, by the volume's size.
+	SnapshotCost float64 `json:"snapshot_cost_per_gb_month,omitempty"`
 	// Fields are the settings that users may set for a cluster of theirs.
 	Fields []ProviderField `json:"fields,omitempty"`
 	// Own says what a cluster's users have set; nil of the provider itself.

@@ -85,9 +85,10 @@ func (c *Catalog) InCurrency(to Exchange) *Catalog {
 	}
 	priced.Providers = maps.Clone(c.Providers)
 	for name, f := range factor {
-		if p := c.Providers[name]; p.VolumeCost > 0 {
+		if p := c.Providers[name]; p.VolumeCost+p.SnapshotCost > 0 {
 			converted := *p
 			converted.VolumeCost *= f
+			converted.SnapshotCost *= f
 			priced.Providers[name] = &converted
 		}
 	}

@@ -43,6 +43,7 @@ type Snapshot struct {
 	ExpiresAt  time.Time     `json:"expires_at,omitzero"` // of a scheduled one that is kept for some time
 	Proof      string        `json:"proof,omitempty"`     // that it is gone
 	Error      string        `json:"error,omitempty"`     // why it couldn't be created or deleted yet
+	Price      float64       `json:"cost_per_hour"`       // 0: not known
 }
 
 // How many snapshots of one volume are kept.

@@ -79,6 +79,7 @@ type Wanted struct {
 	Owner                           string
 	Volumes                         []template.NodeVolume
 	CostPerGBHour                   float64
+	SnapshotPerGBHour               float64 // price of snapshots of them
 	Now                             time.Time
 }
 

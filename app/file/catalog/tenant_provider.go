@@ -86,7 +86,8 @@ func (c *checker) ownSettings(e *form.Entry, p *template.ProviderSpec) map[strin
 // environment, or are not known at all.
 func (r *Reader) providerDoc(p *template.ProviderSpec) *form.ProviderDoc {
 	d := &form.ProviderDoc{AboutDoc: form.AboutDocOf(form.KindProvider, p.About), Type: p.Type, Zones: p.Zones, Rate: form.Rate(p.Rate),
-		Provisioner: p.Provisioner, Settings: p.Settings, Fields: form.UserFieldDocs(p.Fields), Currency: p.Currency, Exchange: p.ExchangeRate, VolumeCost: p.VolumeCost}
+		Provisioner: p.Provisioner, Settings: p.Settings, Fields: form.UserFieldDocs(p.Fields), Currency: p.Currency, Exchange: p.ExchangeRate, VolumeCost: p.VolumeCost,
+		CopyCost: p.SnapshotCost}
 	if p.Tenant != "" {
 		return d
 	}

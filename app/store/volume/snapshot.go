@@ -13,12 +13,12 @@ import (
 )
 
 const snapshotColumns = `s.id, s.tenant, s.provider, s.volume, s.external_of, s.name, s.cluster, s.node, s.owner, s.size_gb, s.filesystem, s.snapshot, s.state,
-	s.keep, s.created_at, s.deleted_at, s.proof, s.error, s.scheduled, s.expires_at`
+	s.keep, s.created_at, s.deleted_at, s.proof, s.error, s.scheduled, s.expires_at, s.price`
 
 func scanSnapshot(row db.Scanner) (s volume.Snapshot, err error) {
 	var created, deleted, scheduled, expires int64
 	err = row.Scan(&s.ID, &s.Tenant, &s.Provider, &s.Volume, &s.Of, &s.Name, &s.Cluster, &s.Node, &s.Owner, &s.SizeGB, &s.Filesystem, &s.External, &s.State,
-		&s.Keep, &created, &deleted, &s.Proof, &s.Error, &scheduled, &expires)
+		&s.Keep, &created, &deleted, &s.Proof, &s.Error, &scheduled, &expires, &s.Price)
 	s.Scheduled, s.ExpiresAt = scheduled > 0, db.FromMicros(expires)
 	s.CreatedAt, s.DeletedAt = db.FromMicros(created), db.FromMicros(deleted)
 	return s, err
@@ -102,10 +102,15 @@ func insert(t *db.Tx, v volume.Volume, x volume.Snapshot) (volume.Snapshot, erro
 	if x.Cluster == "" {
 		x.Cluster = v.From
 	}
-	return x, t.Exec(`INSERT INTO volume_snapshots (id, tenant, provider, volume, external_of, name, cluster, node, owner, size_gb,
-			filesystem, state, keep, created_at, scheduled, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, x.ID, x.Tenant, x.Provider, x.Volume, x.Of, x.Name, x.Cluster, x.Node,
-		x.Owner, x.SizeGB, x.Filesystem, string(x.State), x.Keep, db.Micros(x.CreatedAt), db.Flag(x.Scheduled), db.Micros(x.ExpiresAt))
+	err := t.Exec(`INSERT INTO volume_snapshots (id, tenant, provider, volume, external_of, name, cluster, node, owner, size_gb,
+			filesystem, state, keep, created_at, scheduled, expires_at, price)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT v.snapshot_price * v.size_gb FROM volumes v WHERE v.id = ?))`,
+		x.ID, x.Tenant, x.Provider, x.Volume, x.Of, x.Name, x.Cluster, x.Node,
+		x.Owner, x.SizeGB, x.Filesystem, string(x.State), x.Keep, db.Micros(x.CreatedAt), db.Flag(x.Scheduled), db.Micros(x.ExpiresAt), x.Volume)
+	if err != nil {
+		return x, err
+	}
+	return x, db.Wrapped(t.Row(`SELECT price FROM volume_snapshots WHERE id = ?`, x.ID).Scan(&x.Price))
 }
 
 // DeleteSnapshot implements volume.SnapshotStore.
@@ -160,6 +165,9 @@ func (s *Store) SnapshotMade(ctx context.Context, id, external, failure string) 
 		if held = n > 0; err != nil || !held {
 			return err
 		}
+		if err := beginCopy(t, id); err != nil {
+			return err
+		}
 		return t.Exec(`UPDATE volume_snapshots SET state = 'deleting' WHERE state = 'ready'
 			AND volume = (SELECT volume FROM volume_snapshots WHERE id = ?) AND scheduled = (SELECT scheduled FROM volume_snapshots WHERE id = ?)
 			AND NOT EXISTS (SELECT 1 FROM volumes v WHERE v.snapshot = volume_snapshots.id AND v.volume = '' AND v.deleted_at = 0)
@@ -172,11 +180,21 @@ func (s *Store) SnapshotMade(ctx context.Context, id, external, failure string) 
 	return held && err == nil, err
 }
 
+// beginCopy begins a line of what is paid for: of the snapshot's owner, and of no cluster, since it outlives that. It counts from the request on.
+func beginCopy(t *db.Tx, id string) error {
+	return t.Exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, created_at, deleted_at, owner, template, hardware, cpu)
+		SELECT s.id, 'snapshot', s.snapshot, s.provider, s.tenant, '', '', '', s.price, s.created_at, 0, s.owner, '', '', 0
+		FROM volume_snapshots s WHERE s.id = ? ON CONFLICT DO NOTHING`, id)
+}
+
 // SnapshotGone ends a snapshot that is proven to be gone, or keeps why it couldn't be deleted.
 func (s *Store) SnapshotGone(ctx context.Context, id string, now time.Time, proof, failure string) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if failure != "" {
 			return t.Exec(`UPDATE volume_snapshots SET error = ? WHERE id = ? AND state = 'deleting'`, failure, id)
+		}
+		if err := t.Exec(`UPDATE resources SET deleted_at = ? WHERE kind = 'snapshot' AND intent = ? AND deleted_at = 0`, db.Micros(now), id); err != nil {
+			return err
 		}
 		return t.Exec(`UPDATE volume_snapshots SET state = 'deleted', deleted_at = ?, proof = ?, error = '' WHERE id = ? AND state = 'deleting'`,
 			db.Micros(now), proof, id)
@@ -198,7 +216,7 @@ func FromSnapshot(t *db.Tx, at time.Time, tenant string, c volume.Claim, to Plac
 			Hint:    "Choose a snapshot that is ready at the cluster's provider: run muster volume snapshots."}
 	}
 	w := volume.Wanted{Tenant: tenant, Provider: to.Provider, Cluster: to.Cluster, Node: to.Node, Owner: to.Owner, Now: at,
-		CostPerGBHour: c.Price / float64(max(c.New.SizeGB, 1))}
+		CostPerGBHour: c.Price / float64(max(c.New.SizeGB, 1)), SnapshotPerGBHour: x.Price / float64(max(x.SizeGB, 1))}
 	v := *c.New
 	v.Filesystem = x.Filesystem
 	id, err := plan(t, w, v)

@@ -136,10 +136,10 @@ func plan(t *db.Tx, w volume.Wanted, v template.NodeVolume) (id string, err erro
 	}
 	price := w.CostPerGBHour * float64(v.SizeGB)
 	if err := t.Exec(`INSERT INTO volumes (id, tenant, provider, cluster, node, service, name, owner, size_gb, filesystem, mount, state, on_delete,
-		price, created_at, snapshot_every, snapshot_keep, snapshot_keep_for)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'planned', ?, ?, ?, ?, ?, ?)`,
+		price, created_at, snapshot_every, snapshot_keep, snapshot_keep_for, snapshot_price)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'planned', ?, ?, ?, ?, ?, ?, ?)`,
 		id, w.Tenant, w.Provider, w.Cluster, w.Node, v.Service, v.Name, w.Owner, v.SizeGB, v.FS(), v.Mount, string(choice), price, db.Micros(w.Now),
-		v.Snapshots.Every, v.Snapshots.Keep, v.Snapshots.KeepFor); err != nil {
+		v.Snapshots.Every, v.Snapshots.Keep, v.Snapshots.KeepFor, w.SnapshotPerGBHour); err != nil {
 		return "", err
 	}
 	return id, reserve(t, w, id, price)

@@ -31,6 +31,7 @@ type ProviderDoc struct {
 	Currency    string            `yaml:"currency" doc:"Currency of this account's prices (ISO 4217), such as EUR. Default: the installation's."`
 	Exchange    float64           `yaml:"exchange_rate" least:"0" doc:"Value of one unit of the currency in the installation's, such as 1.08. Required if the currencies differ."`
 	VolumeCost  float64           `yaml:"volume_cost_per_gb_month" least:"0" doc:"Price of a GB of a volume per month. Default: unknown."`
+	CopyCost    float64           `yaml:"snapshot_cost_per_gb_month" least:"0" doc:"Price of a GB of a snapshot of a volume per month. Default: unknown."`
 	Provisioner map[string]string `yaml:"provisioner" doc:"Tags that a provisioner must have to run this provider's steps, such as region: eu. Default: any provisioner."`
 	Fields      []UserFieldDoc    `yaml:"fields" doc:"Settings that users can set when they create a cluster, such as credentials of their own."`
 	Settings    map[string]any    `yaml:"settings" hide:"" doc:"Settings of the provider type. Use ${env:NAME} in text for an environment variable of the server, to keep secrets out of files."`
@@ -290,7 +291,7 @@ func fromNative(e *Entry, doc any) any {
 	switch doc := doc.(type) {
 	case *ProviderDoc:
 		return &template.ProviderSpec{About: doc.about(e), Type: doc.Type, Zones: doc.Zones, Rate: template.Rate(doc.Rate), Settings: doc.settings(), Fields: doc.fields(), Provisioner: doc.Provisioner,
-			Currency: doc.Currency, ExchangeRate: doc.Exchange, VolumeCost: doc.VolumeCost}
+			Currency: doc.Currency, ExchangeRate: doc.Exchange, VolumeCost: doc.VolumeCost, SnapshotCost: doc.CopyCost}
 	case *hardwareDoc:
 		h := &template.HardwareType{About: doc.about(e), Providers: make(map[string]template.Flavor, len(doc.Providers))}
 		for name, f := range doc.Providers {

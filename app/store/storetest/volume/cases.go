@@ -39,7 +39,7 @@ const price = 0.25
 func (t *storeTest) want(choice template.VolumeChoice) volume.ForStep {
 	t.Helper()
 	list, err := t.Store.WantVolumes(t.Ctx, volume.Wanted{Tenant: kit.Tenant, Provider: "cloud", Cluster: "web-1", Node: "n1", Owner: "ada",
-		CostPerGBHour: price / 10, Now: t.Clock.Now(),
+		CostPerGBHour: price / 10, SnapshotPerGBHour: 0.005, Now: t.Clock.Now(),
 		Volumes: []template.NodeVolume{{Service: "web", Volume: template.Volume{Name: "data", SizeGB: 10, Mount: "/srv/data", OnDelete: choice}}}})
 	t.Must(err)
 	if len(list) != 1 {
@@ -324,6 +324,9 @@ func (t *storeTest) snapshots() {
 		x, err := t.Store.CreateSnapshot(t.Ctx, kit.Boss, v.ID, 2, t.Clock.Now())
 		t.Must(err)
 		t.Code(kit.Err(t.Store.CreateSnapshot(t.Ctx, kit.Boss, v.ID, 2, t.Clock.Now())), app.EConflict)
+		if x.Price != 0.05 {
+			t.Errorf("it costs %v per hour", x.Price)
+		}
 		for server := range 2 {
 			held, err := t.Store.SnapshotMade(t.Ctx, x.ID, fmt.Sprint("copy-", i), "")
 			if t.Must(err); held != (server == 0) {
