@@ -324,7 +324,7 @@ func (t *storeTest) snapshots() {
 		x, err := t.Store.CreateSnapshot(t.Ctx, kit.Boss, v.ID, 2, t.Clock.Now())
 		t.Must(err)
 		t.Code(kit.Err(t.Store.CreateSnapshot(t.Ctx, kit.Boss, v.ID, 2, t.Clock.Now())), app.EConflict)
-		if x.Price != 0.05 {
+		if x.Price != 0.005*float64(x.SizeGB) {
 			t.Errorf("it costs %v per hour", x.Price)
 		}
 		for server := range 2 {
