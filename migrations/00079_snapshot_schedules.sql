@@ -7,6 +7,8 @@ ALTER TABLE volumes ADD COLUMN snapshot_keep_for TEXT NOT NULL DEFAULT '';
 ALTER TABLE volumes ADD COLUMN snapshot_at BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE volumes ADD COLUMN unchanged BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE volumes ADD COLUMN expiry_notified BIGINT NOT NULL DEFAULT 0;
+-- How often one that isn't complete was looked at: others have their turn first.
+ALTER TABLE volume_snapshots ADD COLUMN looks BIGINT NOT NULL DEFAULT 0;
 -- Prices: per hour and GB, for snapshots to come, and per hour of a whole snapshot. 0 is unknown.
 ALTER TABLE volumes ADD COLUMN snapshot_price DOUBLE PRECISION NOT NULL DEFAULT 0;
 ALTER TABLE volume_snapshots ADD COLUMN price DOUBLE PRECISION NOT NULL DEFAULT 0;
@@ -21,6 +23,7 @@ DROP INDEX volumes_to_copy;
 ALTER TABLE volume_snapshots DROP COLUMN expires_at;
 ALTER TABLE volume_snapshots DROP COLUMN scheduled;
 ALTER TABLE volume_snapshots DROP COLUMN price;
+ALTER TABLE volume_snapshots DROP COLUMN looks;
 ALTER TABLE volumes DROP COLUMN snapshot_price;
 ALTER TABLE volumes DROP COLUMN expiry_notified;
 ALTER TABLE volumes DROP COLUMN unchanged;

@@ -528,6 +528,10 @@ func shownTo(c app.Cluster, a app.Actor) app.Cluster {
 	return c
 }
 
+func (f *fake) DeleteClusterWith(ctx context.Context, a app.Actor, id string, _ template.VolumeChoice) (cluster.View, error) {
+	return f.DeleteCluster(ctx, a, id)
+}
+
 func (f *fake) DeleteCluster(_ context.Context, a app.Actor, id string) (cluster.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

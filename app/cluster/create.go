@@ -239,6 +239,11 @@ func (a *Creates) EvaluateRequest(ctx context.Context, actor app.Actor, r Create
 		if err := a.Values.Check(ctx, actor.Tenant, w.Preview.Layout.Provider, r.ProviderValues, dry); err != nil {
 			return w, err
 		}
+		if !dry {
+			if w.Request.ProviderValues, err = a.Values.Version(ctx, actor.Tenant, w.Preview.Layout.Provider, r.ProviderValues); err != nil {
+				return w, err
+			}
+		}
 		own, err := a.Values.IsOwn(ctx, actor.Tenant, w.Preview.Layout.Provider, r.ProviderValues)
 		if err == nil {
 			err = NoVolumesOfOwn(own, w.Preview.Volumes)

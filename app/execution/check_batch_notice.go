@@ -19,8 +19,12 @@ const (
 	NoticeGoogle NoticeSource = "google"
 )
 
-// longestNotice is how far ahead an interruption may be announced, and how long ago it may have been; the nodes are the tenant's, which may say anything.
-const longestNotice = time.Hour
+// longestNotice is how far ahead an interruption may be announced, and latestNotice how long ago it may have been; the nodes are the tenant's, which may say
+// anything.
+const (
+	longestNotice = time.Hour
+	latestNotice  = 5 * time.Minute
+)
 
 // askNotices says which nodes of a check batch are to ask: spot machines of clouds that tell those only. Where the provider
 // isn't in the catalog any more, none.
@@ -54,7 +58,7 @@ func noticeSource(spec *template.ProviderSpec, f template.Flavor) NoticeSource {
 func (a *Service) noteNotices(ctx context.Context, o CheckBatchOutcome) error {
 	var all []app.Interruption
 	for _, i := range o.Interrupted {
-		if from := i.At.Sub(o.Now).Abs(); !i.At.IsZero() && from <= longestNotice {
+		if left := i.At.Sub(o.Now); !i.At.IsZero() && left <= longestNotice && left >= -latestNotice {
 			all = append(all, i)
 		}
 	}

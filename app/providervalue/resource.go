@@ -12,8 +12,17 @@ import (
 // the version in use, or NAME@VERSION.
 type Resource func(ctx context.Context, tenant, providerType, resourceType, ref string) (text, pinned string, err error)
 
+// Version adds to resources that values name the versions in use, so that a request that waits gets what was checked.
+func (a *Service) Version(ctx context.Context, tenant, provider string, values Values) (Values, error) {
+	return a.pin(ctx, tenant, provider, values, false)
+}
+
 // Pin puts the texts of resources that values name beside them, so that a cluster keeps the version that it was created with.
 func (a *Service) Pin(ctx context.Context, tenant, provider string, values Values) (Values, error) {
+	return a.pin(ctx, tenant, provider, values, true)
+}
+
+func (a *Service) pin(ctx context.Context, tenant, provider string, values Values, texts bool) (Values, error) {
 	if a == nil || len(values) == 0 {
 		return values, nil
 	}
@@ -31,8 +40,9 @@ func (a *Service) Pin(ctx context.Context, tenant, provider string, values Value
 		if err != nil {
 			return nil, err
 		}
-		if out = maps.Clone(out); out != nil {
-			out[f.Name], out[f.Resource] = pinned, text
+		out = maps.Clone(out)
+		if out[f.Name] = pinned; texts {
+			out[f.Resource] = text
 		}
 	}
 	return out, nil

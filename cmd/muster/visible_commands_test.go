@@ -73,6 +73,7 @@ var argumentsOf = map[string]string{
 	"resource stage":              "shell/script/evil@1",
 	"server ready":                "--server SERVER",
 	"slack email":                 "HOSTILE on",
+	"volume schedule":             "HOSTILE --off",
 	"solve":                       "--catalog FILE --template HOSTILE --size 3",
 	"tenant change":               "HOSTILE --about HOSTILE",
 	"user change":                 "HOSTILE --email HOSTILE",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"muster/app"
@@ -40,6 +41,16 @@ func (r *Reconciler) beginImages(ctx context.Context) error {
 }
 
 func (r *Reconciler) deleteImages(ctx context.Context, in inAccount, list []image.Image) error {
+	var errs []error
+	for _, i := range list {
+		if i.Image == "" { // nothing was made of it
+			errs = append(errs, r.Images.ImageGone(ctx, i.ID))
+		}
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(i image.Image) bool { return i.Image == "" })
+	if len(list) == 0 {
+		return errors.Join(errs...)
+	}
 	cloud, err := r.openFor(ctx, in) // one that is missing from the catalog may come back: until then, its images stay known
 	if err != nil {
 		return err
@@ -48,15 +59,12 @@ func (r *Reconciler) deleteImages(ctx context.Context, in inAccount, list []imag
 	if !bakes {
 		return app.Errorf(app.ETransient, "account %s can't delete images now", in)
 	}
-	var errs []error
 	for _, i := range list {
-		if i.Image != "" {
-			if err := b.DeleteBaked(ctx, i.Image); err != nil {
-				errs = append(errs, fmt.Errorf("image %s: %w", i.Image, err))
-				continue
-			}
-			r.Log.Info("baked image deleted", "provider", in.name, "image", i.Image, "template", i.Template)
+		if err := b.DeleteBaked(ctx, i.Image); err != nil {
+			errs = append(errs, fmt.Errorf("image %s: %w", i.Image, err))
+			continue
 		}
+		r.Log.Info("baked image deleted", "provider", in.name, "image", i.Image, "template", i.Template)
 		errs = append(errs, r.Images.ImageGone(ctx, i.ID))
 	}
 	return errors.Join(errs...)

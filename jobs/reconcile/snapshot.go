@@ -44,6 +44,7 @@ func (r *Reconciler) snapshots(ctx context.Context, in inAccount, list []volume.
 	}
 	at := &snapshotAccount{r, cloud, power, account}
 	var errs []error
+	copying := false
 	for _, s := range list {
 		failed := err
 		if failed == nil && s.State == volume.SnapshotCreating {
@@ -54,6 +55,13 @@ func (r *Reconciler) snapshots(ctx context.Context, in inAccount, list []volume.
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if failed == errStillCopying { //nolint:errorlint // it's never wrapped
+			copying = true
+			if err := r.Snapshots.SnapshotLooked(ctx, s.ID); err != nil {
+				return err
+			}
+			continue
+		}
 		if failed == nil {
 			continue
 		}
@@ -61,6 +69,9 @@ func (r *Reconciler) snapshots(ctx context.Context, in inAccount, list []volume.
 		if err := r.snapshotFailed(ctx, s, app.AsError(failed).ForPeople()); err != nil {
 			return err
 		}
+	}
+	if len(errs) == 0 && copying {
+		return errStillCopying
 	}
 	return errors.Join(errs...)
 }
@@ -85,13 +96,24 @@ type snapshotAccount struct {
 // create makes a snapshot. One that its cloud still copies is looked at again next time. One that isn't wanted any
 // more by now is deleted: anyone who deleted its row may have looked for it before it was there.
 func (a *snapshotAccount) create(ctx context.Context, s volume.Snapshot) error {
-	made, err := a.make(ctx, s)
-	if err != nil || made.Pending {
+	made, more, err := a.make(ctx, s)
+	if err != nil {
 		return err
 	}
+	if made.Pending {
+		return errStillCopying
+	}
 	held, err := a.Snapshots.SnapshotMade(ctx, s.ID, made.ID, "")
-	if err != nil || held {
+	if err != nil {
 		return err
+	}
+	if held {
+		for _, x := range more { // of other servers, which asked at the same time
+			if err := a.power.DeleteSnapshot(ctx, x.ID); err != nil {
+				a.Log.Warn("a duplicate snapshot couldn't be deleted", "provider", a.name, "snapshot", x.ID, "error", err)
+			}
+		}
+		return nil
 	}
 	rows, err := a.Snapshots.SnapshotIntents(ctx, s.Provider, []string{s.ID})
 	if err != nil {
@@ -119,28 +141,30 @@ func (r *Reconciler) snapshotTags(s volume.Snapshot) map[string]string {
 	return map[string]string{family.TagInstallation: r.Installation, family.TagIntent: s.ID}
 }
 
-// make looks first whether an attempt before has made it: its volume need not be there any more. Where lists are late
+// make returns the snapshot, and other copies of the same intent. It looks first whether an attempt before has made it: its volume need not be there any more. Where lists are late
 // it looks twice.
-func (a *snapshotAccount) make(ctx context.Context, s volume.Snapshot) (made family.Snapshot, err error) {
+func (a *snapshotAccount) make(ctx context.Context, s volume.Snapshot) (made family.Snapshot, more []family.Snapshot, err error) {
 	tags := a.snapshotTags(s)
 	for late := family.ListsLate(a.cloud); ; late = 0 {
 		found, err := a.power.ListSnapshots(ctx, tags)
 		if err != nil {
-			return made, err
+			return made, nil, err
 		}
 		found = slices.DeleteFunc(found, func(x family.Snapshot) bool { return x.Failed })
 		if len(found) > 0 {
-			return slices.MinFunc(found, older), nil
+			slices.SortFunc(found, older)
+			return found[0], found[1:], nil
 		}
 		if late == 0 {
 			break
 		}
 		if err := loop.Pause(ctx, late); err != nil {
-			return made, err
+			return made, nil, err
 		}
 	}
 	tags[family.TagTenant], tags[family.TagCluster], tags[family.TagNode] = s.Tenant, s.Cluster, s.Node
-	return a.power.CreateSnapshot(ctx, family.SnapshotSpec{Intent: s.ID, Name: "muster-" + s.ID, Volume: s.Of, Tags: tags})
+	made, err = a.power.CreateSnapshot(ctx, family.SnapshotSpec{Intent: s.ID, Name: "muster-" + s.ID, Volume: s.Of, Tags: tags})
+	return made, nil, err
 }
 
 // older orders snapshots of one intent: whole ones come first, and then the oldest.

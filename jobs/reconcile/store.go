@@ -64,6 +64,8 @@ type SnapshotStore interface {
 	// SnapshotMade writes what came of a creation: the provider's ID, or why there is none yet. False where the snapshot
 	// isn't to be created any more: then nothing was written.
 	SnapshotMade(ctx context.Context, id, external, failure string) (bool, error)
+	// SnapshotLooked notes that a snapshot isn't complete yet, so that others have their turn first.
+	SnapshotLooked(ctx context.Context, id string) error
 	// SnapshotGone ends one that is proven to be gone, or keeps why it couldn't be deleted.
 	SnapshotGone(ctx context.Context, id string, now time.Time, proof, failure string) error
 	// SnapshotIntents returns, by id, the snapshots of these ids that are known, whatever their state.

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"muster/app"
@@ -25,6 +26,9 @@ func (r *Reconciler) openFor(ctx context.Context, in inAccount) (family.Provider
 	return cloud, r.fromHere(&of, err)
 }
 
+// errStillCopying is all that is wrong where a provider is still at work on what was asked of it: it's looked at again after the gap.
+var errStillCopying = errors.New("the provider is still copying")
+
 // perAccount does in the background, account by account, what is due: again at once where all went well, else after gap. What is what is done, for the log.
 func perAccount[T any](ctx context.Context, r *Reconciler, what string, gap time.Duration, due []T, of func(T) (tenant, provider string),
 	do func(ctx context.Context, in inAccount, list []T) error) {
@@ -44,6 +48,9 @@ func perAccount[T any](ctx context.Context, r *Reconciler, what string, gap time
 			err := do(ctx, in, list)
 			if err == nil {
 				r.schedule(key)
+			}
+			if errors.Is(err, errStillCopying) {
+				err = nil
 			}
 			if ctx.Err() == nil {
 				r.say(key, err)

@@ -21,6 +21,7 @@ func TestSubjectsHavePages(t *testing.T) {
 		app.SubjectUsage: "/usage", app.SubjectNotices: "/notifications", app.SubjectPassword: "/account/password", app.SubjectSecondFactor: "/account/second-factor",
 		app.SubjectHome: "/", app.SubjectNewCluster: "/clusters/new", app.SubjectWaiting: "/clusters/x-1/waiting", app.SubjectRequests: "/requests",
 		app.SubjectOrphans: "/orphans", app.SubjectIdentityLink: "/link", app.SubjectKeep: "/clusters/x-1/idle",
+		app.SubjectVolumes: "/volumes",
 		app.SubjectAddress: "x-1",
 	}
 	for _, k := range kinds(t) {

@@ -169,7 +169,11 @@ func (w *postRestore) leases(out *Outcome) error {
 	if w.Migration < volumesMade {
 		return w.reservations(until)
 	}
-	if _, err := w.exec(`UPDATE volumes SET expires_at = ? WHERE state = 'kept' AND expires_at > 0 AND expires_at < ?`, until, until); err != nil {
+	set := `expires_at = ?`
+	if w.Migration >= volumesExpire {
+		set += `, expiry_notified = 0`
+	}
+	if _, err := w.exec(`UPDATE volumes SET `+set+` WHERE state = 'kept' AND expires_at > 0 AND expires_at < ?`, until, until); err != nil {
 		return err
 	}
 	return w.reservations(until)
@@ -177,6 +181,9 @@ func (w *postRestore) leases(out *Outcome) error {
 
 // volumesMade is the migration that made the table of volumes: older backups have none.
 const volumesMade = 72
+
+// volumesExpire is the migration since which owners are notified before their volumes expire.
+const volumesExpire = 79
 
 func (w *postRestore) reservations(until int64) error {
 	_, err := w.exec(`UPDATE reservations SET until_at = ? WHERE ended_at = 0 AND until_at > 0 AND until_at < ?`, until, until)

@@ -83,7 +83,8 @@ func (s *Store) ScheduleSnapshots(ctx context.Context, now time.Time, limit int)
 			v, err := scan(row, &sleeps)
 			list, asleep[v.ID] = append(list, v), sleeps > 0
 			return err
-		}, `SELECT `+columns+`, CASE WHEN EXISTS (SELECT 1 FROM clusters c WHERE c.id = v.cluster AND c.status = 'asleep') THEN 1 ELSE 0 END
+		}, `SELECT `+columns+`, CASE WHEN EXISTS (SELECT 1 FROM clusters c WHERE c.id = v.cluster AND c.status = 'asleep' AND NOT EXISTS (
+				SELECT 1 FROM operations o WHERE o.cluster = c.id AND o.status IN ('waiting', 'running', 'paused', 'cancelling'))) THEN 1 ELSE 0 END
 			FROM volumes v WHERE `+toCopy+` ORDER BY v.snapshot_at, v.id LIMIT ?`, db.Micros(now), limit)
 		if err != nil {
 			return err
@@ -128,7 +129,7 @@ func copyFailed(t *db.Tx, id, failure string) (held bool, err error) {
 	if err != nil {
 		return false, db.Wrapped(err)
 	}
-	if err := t.Exec(`UPDATE volume_snapshots SET error = ? WHERE id = ?`, failure, id); err != nil || x.Error != "" || !x.Scheduled {
+	if err := t.Exec(`UPDATE volume_snapshots SET error = ?, looks = looks + 1 WHERE id = ?`, failure, id); err != nil || x.Error != "" || !x.Scheduled {
 		return true, err
 	}
 	return true, t.Notice(app.Notice{At: x.CreatedAt, Tenant: x.Tenant, Kind: app.NoticeFailed, Cluster: x.Cluster, Users: []string{x.Owner},

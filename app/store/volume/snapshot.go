@@ -149,8 +149,13 @@ func (s *Store) DueSnapshots(ctx context.Context, limit int) (list []volume.Snap
 		list = append(list, x)
 		return err
 	}, `SELECT `+snapshotColumns+` FROM volume_snapshots s WHERE s.state IN ('creating', 'deleting')
-		ORDER BY CASE WHEN s.error = '' THEN 0 ELSE 1 END, s.id LIMIT ?`, limit)
+		ORDER BY s.looks, s.id LIMIT ?`, limit)
 	return list, err
+}
+
+// SnapshotLooked implements reconcile.SnapshotStore.
+func (s *Store) SnapshotLooked(ctx context.Context, id string) error {
+	return s.Write(ctx, func(t *db.Tx) error { return t.Exec(`UPDATE volume_snapshots SET looks = looks + 1 WHERE id = ?`, id) })
 }
 
 // SnapshotMade writes what came of a creation, and has the oldest ones deleted that are too many: of those by schedule,
@@ -191,7 +196,7 @@ func beginCopy(t *db.Tx, id string) error {
 func (s *Store) SnapshotGone(ctx context.Context, id string, now time.Time, proof, failure string) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if failure != "" {
-			return t.Exec(`UPDATE volume_snapshots SET error = ? WHERE id = ? AND state = 'deleting'`, failure, id)
+			return t.Exec(`UPDATE volume_snapshots SET error = ?, looks = looks + 1 WHERE id = ? AND state = 'deleting'`, failure, id)
 		}
 		if err := t.Exec(`UPDATE resources SET deleted_at = ? WHERE kind = 'snapshot' AND intent = ? AND deleted_at = 0`, db.Micros(now), id); err != nil {
 			return err

@@ -354,7 +354,7 @@ func keep(t *db.Tx, at time.Time, id string) error {
 	}
 	expires := at.Add(volume.KeepFor)
 	if err := t.Exec(`UPDATE volumes SET state = 'kept', machine = '', kept_cluster = cluster, cluster = '', kept_at = ?, expires_at = ?,
-			owner = coalesce((SELECT c.owner FROM clusters c WHERE c.id = volumes.cluster), owner) WHERE id = ?`,
+			expiry_notified = 0, owner = coalesce((SELECT c.owner FROM clusters c WHERE c.id = volumes.cluster), owner) WHERE id = ?`,
 		db.Micros(at), db.Micros(expires), id); err != nil {
 		return err
 	}
@@ -384,7 +384,7 @@ func Assign(t *db.Tx, at time.Time, tenant, id string, to Place) error {
 			Hint:    "Choose that provider for the cluster, or another volume."}
 	}
 	n, err := t.Count(`UPDATE volumes SET cluster = ?, node = ?, service = ?, name = ?, owner = ?, state = 'detached', on_delete = 'keep', kept_at = 0,
-		expires_at = 0
+		expires_at = 0, expiry_notified = 0
 		WHERE id = ? AND state = 'kept'`, to.Cluster, to.Node, to.Service, to.Name, to.Owner, id)
 	if err == nil && n == 0 {
 		err = &app.Error{Code: app.EConflict, Reason: "volume", Field: "volumes", Message: fmt.Sprintf("Volume %s is %s, so it can't be used.", id,
