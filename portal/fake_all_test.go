@@ -140,6 +140,10 @@ func (*onlyOfPointers) DeleteCluster(context.Context, app.Actor, string) (cluste
 	return cluster.View{}, nil
 }
 
+func (*onlyOfPointers) DeleteClusterWith(context.Context, app.Actor, string, template.VolumeChoice) (cluster.View, error) {
+	return cluster.View{}, nil
+}
+
 // A method that replaces none of the fake's is a mistake.
 func TestWhatIsInsteadOfTheFakeIsCalled(t *testing.T) {
 	f := newFake(nil)
