@@ -20,6 +20,9 @@ import (
 // bakes makes images of instances.
 type bakes struct{ c *cloud }
 
+// bakedOnly asks for what baking has made.
+var bakedOnly = types.Filter{Name: ref("tag-key"), Values: []string{appfamily.TagBake}}
+
 // imageName is the name of a baked image. EC2 has each name once per account and region, which makes it the key of idempotency.
 func imageName(spec appfamily.BakeSpec) string {
 	sum := sha256.Sum256([]byte(spec.Tags[appfamily.TagInstallation] + "\x00" + spec.Tags[appfamily.TagBake]))
@@ -59,9 +62,9 @@ func bakedOf(i types.Image) appfamily.BakedImage {
 	return out
 }
 
-// BakedImages implements family.Baker. The oldest is the first.
+// BakedImages implements family.Baker. The oldest is the first; snapshots that were left of images are after them.
 func (b *bakes) BakedImages(ctx context.Context, tags map[string]string) ([]appfamily.BakedImage, error) {
-	all, err := b.ownImages(ctx, append(tagFilters(tags), types.Filter{Name: ref("tag-key"), Values: []string{appfamily.TagBake}})...)
+	all, err := b.ownImages(ctx, append(tagFilters(tags), bakedOnly)...)
 	var out []appfamily.BakedImage
 	for _, i := range all {
 		if one := bakedOf(i); carries(one.Tags, tags) {
@@ -71,7 +74,53 @@ func (b *bakes) BakedImages(ctx context.Context, tags map[string]string) ([]appf
 	slices.SortFunc(out, func(a, b appfamily.BakedImage) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 	})
+	if err != nil {
+		return out, err
+	}
+	left, err := b.leftSnapshots(ctx, tags)
+	return append(out, left...), err
+}
+
+// leftAfter is how old a snapshot is that no image has, until it counts as left: its image may not be listed yet.
+const leftAfter = time.Hour
+
+// leftSnapshots returns the snapshots of images that were deleted without them, such as for want of a permission.
+func (b *bakes) leftSnapshots(ctx context.Context, tags map[string]string) ([]appfamily.BakedImage, error) {
+	found, err := b.c.disks.tagged(ctx, tags, bakedOnly)
+	found = slices.DeleteFunc(found, func(x appfamily.Snapshot) bool {
+		return x.Tags[appfamily.TagInstallation] == "" || x.Tags[appfamily.TagBake] == "" || time.Since(x.CreatedAt) < leftAfter
+	})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	used, err := b.usedSnapshots(ctx)
+	var out []appfamily.BakedImage
+	for _, x := range found {
+		if !used[x.ID] {
+			out = append(out, appfamily.BakedImage{ID: x.ID, Tags: x.Tags, CreatedAt: x.CreatedAt, Failed: "its image was deleted"})
+		}
+	}
 	return out, err
+}
+
+// usedSnapshots are those of the account's images, also of those that were disabled or aren't ours.
+func (b *bakes) usedSnapshots(ctx context.Context) (map[string]bool, error) {
+	used := map[string]bool{}
+	return used, pages(func(token *string) (*string, error) {
+		page, err := b.c.ec2.describeImages(ctx, &ec2.DescribeImagesInput{Owners: []string{"self"}, IncludeDeprecated: ref(true),
+			IncludeDisabled: ref(true), MaxResults: &b.c.tuning.page, NextToken: token})
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range page.Images {
+			for _, d := range i.BlockDeviceMappings {
+				if d.Ebs != nil && i.State != types.ImageStateDeregistered {
+					used[value(d.Ebs.SnapshotId)] = true
+				}
+			}
+		}
+		return page.NextToken, nil
+	})
 }
 
 // Bake implements family.Baker. EC2 shuts the instance down for it, and starts it again. Only its root disk is in the image.
@@ -127,7 +176,11 @@ func (b *bakes) named(ctx context.Context, name string, tags map[string]string) 
 }
 
 // DeleteBaked implements family.Baker. EC2 deletes the image's snapshots with it; those that it didn't are deleted one by one.
+// Those that stay even so are listed once more, and deleted by their own ids.
 func (b *bakes) DeleteBaked(ctx context.Context, id string) error {
+	if snapshotForm.MatchString(id) {
+		return b.c.DeleteSnapshot(ctx, id)
+	}
 	if !imageForm.MatchString(id) {
 		return nil
 	}

@@ -103,6 +103,9 @@ func (s *simulated) deleteSnapshot(f url.Values) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if i := slices.IndexFunc(s.images, func(i simImage) bool { return i.copy == x.id }); i >= 0 {
+		return "", no("InvalidSnapshot.InUse", "The snapshot %s is currently in use by %s", x.id, s.images[i].id)
+	}
 	s.copies = slices.DeleteFunc(s.copies, func(o *simCopy) bool { return o == x })
 	return el("return", "true"), nil
 }

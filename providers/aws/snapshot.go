@@ -36,15 +36,26 @@ func snapshotOf(x types.Snapshot) appfamily.Snapshot {
 
 // ListSnapshots implements family.VolumeSnapshots.
 func (d *disks) ListSnapshots(ctx context.Context, tags map[string]string) ([]appfamily.Snapshot, error) {
+	all, err := d.tagged(ctx, tags)
 	out := []appfamily.Snapshot{}
-	err := pages(func(token *string) (*string, error) {
-		page, err := d.c.ec2.describeSnapshots(ctx, &ec2.DescribeSnapshotsInput{OwnerIds: []string{"self"}, Filters: tagFilters(tags),
-			MaxResults: &d.c.tuning.page, NextToken: token})
+	for _, s := range all {
+		if s.Tags[appfamily.TagInstallation] != "" && s.Tags[appfamily.TagBake] == "" {
+			out = append(out, s)
+		}
+	}
+	return out, err
+}
+
+// tagged returns all snapshots that carry the tags, also those of images. The oldest is the first.
+func (d *disks) tagged(ctx context.Context, tags map[string]string, more ...types.Filter) (out []appfamily.Snapshot, err error) {
+	err = pages(func(token *string) (*string, error) {
+		page, err := d.c.ec2.describeSnapshots(ctx, &ec2.DescribeSnapshotsInput{OwnerIds: []string{"self"},
+			Filters: append(tagFilters(tags), more...), MaxResults: &d.c.tuning.page, NextToken: token})
 		if err != nil {
 			return nil, err
 		}
 		for _, x := range page.Snapshots {
-			if s := snapshotOf(x); s.Tags[appfamily.TagInstallation] != "" && s.Tags[appfamily.TagBake] == "" && carries(s.Tags, tags) {
+			if s := snapshotOf(x); carries(s.Tags, tags) {
 				out = append(out, s)
 			}
 		}

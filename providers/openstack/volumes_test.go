@@ -88,3 +88,40 @@ func TestVolumesThatCannotBe(t *testing.T) {
 		})
 	}
 }
+
+// TestSnapshotsThatFailedToBeDeleted are neither whole nor on their way: they have failed, and can be deleted again.
+func TestSnapshotsThatFailedToBeDeleted(t *testing.T) {
+	s, h := harness(t, nil)
+	p := h.Open(t).(*Provider)
+	disk, err := p.CreateVolume(t.Context(), conformance.VolumeSpec("disk1", "az1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := p.CreateSnapshot(t.Context(), conformance.SnapshotSpec("copy1", disk.ID))
+	if err != nil || made.Pending || made.Failed {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	one := func() family.Snapshot {
+		t.Helper()
+		all, err := p.ListSnapshots(t.Context(), made.Tags)
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		return all[0]
+	}
+	for status, want := range map[string]family.Snapshot{"available": {}, "in-use": {}, "creating": {Pending: true}, "error": {Failed: true},
+		"maintenance": {Pending: true}, "deleting": {Pending: true}, "error_deleting": {Failed: true}, "error_managing": {Failed: true}} {
+		back := s.SetStatus(made.ID, status)
+		if x := one(); x.Pending != want.Pending || x.Failed != want.Failed {
+			t.Errorf("%s: %+v", status, x)
+		}
+		back()
+	}
+	s.With(func(c *fake.Cloud) { c.SpoilDeletes = 1 })
+	if err := p.DeleteSnapshot(t.Context(), made.ID); err != nil {
+		t.Errorf("a deletion that fails once: %v", err)
+	}
+	if all, err := p.ListSnapshots(t.Context(), made.Tags); err != nil || len(all) > 0 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}

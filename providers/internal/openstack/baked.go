@@ -3,6 +3,8 @@ package openstack
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
@@ -45,6 +48,27 @@ func tagsOf(i images.Image) map[string]string {
 	return out
 }
 
+// metaServer is a property of an image: the server that it was made of. Nova says so itself in instance_uuid.
+const metaServer, novaServer = "muster-server", "instance_uuid"
+
+// nameMark ends the name of a baked image. Nova hands on an image's properties to whatever image is made of a server that
+// booted from it, such as somebody's snapshot or backup of a node: the properties alone don't make an image ours.
+func nameMark(tags map[string]string) string {
+	sum := sha256.Sum256([]byte(tags[family.TagInstallation] + "\x00" + tags[family.TagTenant] + "\x00" + tags[family.TagBake]))
+	return "-" + hex.EncodeToString(sum[:8])
+}
+
+// bakedName is the name of the image that a spec is for.
+func bakedName(spec family.BakeSpec) string {
+	return spec.Name[:min(len(spec.Name), 100)] + nameMark(spec.Tags)
+}
+
+// bakedHere reports whether Bake made an image, and not a person who copied a server that booted from such an image.
+func bakedHere(i images.Image, has map[string]string) bool {
+	of, said := has[metaServer], has[novaServer]
+	return has[family.TagBake] != "" && strings.HasSuffix(i.Name, nameMark(has)) && (of == "" || said == "" || of == said)
+}
+
 // BakedImages returns the project's images that carry all of the tags, the oldest first. Ones that are being deleted aren't among them.
 func BakedImages(ctx context.Context, s *Session, tags map[string]string) ([]family.BakedImage, error) {
 	if err := s.Needs("image", s.Image); err != nil {
@@ -59,7 +83,7 @@ func BakedImages(ctx context.Context, s *Session, tags map[string]string) ([]fam
 	for _, i := range all {
 		has := tagsOf(i)
 		switch {
-		case has[family.TagBake] == "", !carries(has, tags), slices.ContainsFunc(out, func(o family.BakedImage) bool { return o.ID == i.ID }):
+		case !bakedHere(i, has), !carries(has, tags), slices.ContainsFunc(out, func(o family.BakedImage) bool { return o.ID == i.ID }):
 			continue
 		case i.Status == images.ImageStatusDeleted, i.Status == images.ImageStatusPendingDelete:
 			continue
@@ -80,7 +104,7 @@ func BakedImages(ctx context.Context, s *Session, tags map[string]string) ([]fam
 // a volume is EInvalid: its image would be a snapshot of that volume, which only servers with a volume of their own can start from.
 func Bake(ctx context.Context, s *Session, p Pace, recent *Recent, server string, spec family.BakeSpec) (family.BakedImage, error) {
 	for k, v := range spec.Tags {
-		if !metaKey.MatchString(k) || len(v) > 255 {
+		if !metaKey.MatchString(k) || k == metaServer || len(v) > 255 {
 			return family.BakedImage{}, app.Errorf(app.EInvalid, "%q isn't a valid tag of an image: names and values have up to 255 characters", k)
 		}
 	}
@@ -97,7 +121,9 @@ func Bake(ctx context.Context, s *Session, p Pace, recent *Recent, server string
 			Message: fmt.Sprintf("server %s boots from a volume, so no image can be made of it", server),
 			Hint:    "Set boot_volume_gb to 0 in the hardware type that images are built on."}
 	}
-	r := servers.CreateImage(ctx, s.Compute, server, servers.CreateImageOpts{Name: spec.Name, Metadata: spec.Tags})
+	with := maps.Clone(spec.Tags)
+	with[metaServer] = server
+	r := servers.CreateImage(ctx, s.Compute, server, servers.CreateImageOpts{Name: bakedName(spec), Metadata: with})
 	id, err := path.Base(r.Header.Get("Location")), r.Err // of a URL without a host that counts; in the answer's text only from version 2.45 on
 	if err == nil && !IsID(id) {
 		err = app.Errorf(app.ETransient, "the cloud accepted the image, but didn't say which")
@@ -126,10 +152,10 @@ func bakedBefore(ctx context.Context, s *Session, p Pace, recent *Recent, intent
 	}
 	if last.id != "" {
 		i, err := images.Get(ctx, s.Image, last.id).Extract()
-		if err == nil {
+		if err == nil && bakedHere(*i, tagsOf(*i)) {
 			return &family.BakedImage{ID: i.ID, Ready: i.Status == images.ImageStatusActive, Tags: tagsOf(*i), CreatedAt: i.CreatedAt}, nil
 		}
-		if !gophercloud.ResponseCodeIs(err, http.StatusNotFound) {
+		if err != nil && !gophercloud.ResponseCodeIs(err, http.StatusNotFound) {
 			return nil, err
 		}
 	} else if err := p.sleep(ctx, untilSure(last, p)); err != nil {

@@ -16,9 +16,12 @@ const metaSnapshot = "muster-snapshot"
 // copyLook is how long one call waits for a copy. The next call waits on.
 const copyLook = 10 * time.Second
 
+// What the status of a volume is that can be read.
+const statusFree, statusUsed = "available", "in-use"
+
 func snapshotOf(v family.Volume, status string) family.Snapshot {
 	return family.Snapshot{ID: v.ID, SizeGB: v.SizeGB, Tags: v.Tags, CreatedAt: v.CreatedAt, Failed: v.Failed,
-		Pending: status == "creating" || status == "deleting"}
+		Pending: !v.Failed && status != statusFree && status != statusUsed}
 }
 
 // ListSnapshots returns the snapshots that carry all of the tags.
@@ -48,7 +51,7 @@ func EnsureSnapshot(ctx context.Context, s *Session, p Pace, recent *Recent, spe
 				return err
 			case of.Status == "error":
 				return odd(of)
-			case of.Status != "available" && of.Status != "in-use":
+			case of.Status != statusFree && of.Status != statusUsed:
 				return app.Errorf(app.ETransient, "volume %s is %s now, so it can't be copied", of.ID, of.Status)
 			}
 			o.SourceVolID, o.Size = of.ID, of.Size
@@ -72,7 +75,7 @@ func EnsureSnapshot(ctx context.Context, s *Session, p Pace, recent *Recent, spe
 		recent.forget(spec.Tags[family.TagInstallation] + "\x00" + spec.Intent)
 		return family.Snapshot{}, app.Errorf(app.ETransient, "the cloud failed to copy volume %s", spec.Volume)
 	}
-	return snapshotOf(v, ""), nil
+	return snapshotOf(v, statusFree), nil
 }
 
 // standingCopy returns a snapshot that Cinder still copies.

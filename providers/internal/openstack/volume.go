@@ -24,7 +24,7 @@ const metaZone = "muster-zone"
 // volumeOf is a volume in the family's words.
 func volumeOf(v *volumes.Volume) family.Volume {
 	out := family.Volume{ID: v.ID, Name: v.Name, SizeGB: v.Size, Zone: v.Metadata[metaZone], Tags: maps.Clone(v.Metadata), CreatedAt: v.CreatedAt}
-	out.Failed = v.Status == "error"
+	out.Failed = strings.HasPrefix(v.Status, "error") // also error_deleting and others
 	delete(out.Tags, metaZone)
 	delete(out.Tags, metaSnapshot)
 	if len(v.Attachments) > 0 {

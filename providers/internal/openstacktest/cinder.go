@@ -45,6 +45,11 @@ func (c *Cloud) changeVolumes() {
 		case "detaching":
 			c.unhook(id)
 		case "deleting":
+			if c.SpoilDeletes > 0 {
+				c.SpoilDeletes--
+				v.status = "error_deleting"
+				continue
+			}
 			delete(c.volumes, id)
 		}
 	}
@@ -117,7 +122,7 @@ func (c cinder) oneVolume(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case v == nil:
 		novaError(w, http.StatusNotFound, "Volume "+id+" could not be found.")
-	case r.Method == http.MethodDelete && v.status != "available" && v.status != "error":
+	case r.Method == http.MethodDelete && !slices.Contains([]string{"available", "error", "error_deleting"}, v.status):
 		novaError(w, http.StatusBadRequest, "Invalid volume: Volume status must be available or error or error_restoring or error_extending or "+
 			"error_managing and must not be migrating, attached, belong to a group, have snapshots or be disassociated from snapshots after volume transfer.")
 	case r.Method == http.MethodDelete:
@@ -279,4 +284,12 @@ func (c *Cloud) SourceOf(id string) (source string) {
 		}
 	})
 	return source
+}
+
+// SetStatus sets a volume's status, until back is called.
+func (c *Cloud) SetStatus(id, status string) (back func()) {
+	set := func(v *volume, status string, at time.Time) { v.status, v.at = status, at }
+	var was volume
+	c.With(func(c *Cloud) { was = *c.volumes[id]; set(c.volumes[id], status, time.Now().Add(time.Hour)) })
+	return func() { c.With(func(c *Cloud) { set(c.volumes[id], was.status, was.at) }) }
 }

@@ -59,15 +59,17 @@ type Cloud struct {
 	// RackConnect is what its automation comes to, such as DEPLOYED; "" where the account has none.
 	RackConnect string
 	rackspace   bool
-	DiskZones   []string      // Cinder's zones, which are one's own besides the one that all zones share
-	Bus         string        // how Nova names devices: vd, sd or xvd
-	NoDisks     bool          // volumes can't be created
-	SpoilCopies int           // so many copies of volumes end in error
-	Lag         time.Duration // of lists of servers; one server by its id is known at once
-	Tells       time.Duration // how long after Neutron has given a floating IP Nova tells of it
-	Secondary   bool          // the DNS zone is a copy of another's
-	Records     int           // that the DNS domain may have, with Rackspace; 0 for 500
-	Twice       func()        // called, once, before a group is made
+	DiskZones   []string // Cinder's zones, which are one's own besides the one that all zones share
+	Bus         string   // how Nova names devices: vd, sd or xvd
+	NoDisks     bool     // volumes can't be created
+	SpoilCopies int      // so many copies of volumes end in error
+	// SpoilDeletes is how many deletions of volumes end in error.
+	SpoilDeletes int
+	Lag          time.Duration // of lists of servers; one server by its id is known at once
+	Tells        time.Duration // how long after Neutron has given a floating IP Nova tells of it
+	Secondary    bool          // the DNS zone is a copy of another's
+	Records      int           // that the DNS domain may have, with Rackspace; 0 for 500
+	Twice        func()        // called, once, before a group is made
 }
 
 // Limits of a project; below 0 there is none.

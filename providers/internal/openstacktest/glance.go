@@ -30,7 +30,7 @@ func (i Image) snapshot() object {
 	at := i.Made.Format("2006-01-02T15:04:05Z")
 	out := object{"id": i.ID, "name": i.Name, "status": i.Status, "visibility": "private", "min_disk": i.MinDisk, "min_ram": i.MinRAM, "size": size,
 		"virtual_size": nil, "tags": []any{}, "container_format": "bare", "disk_format": "qcow2", "protected": false, "owner": ProjectID, "os_hidden": false,
-		"image_type": "snapshot", "base_image_ref": newID(), "created_at": at, "updated_at": at, "file": "/v2/images/" + i.ID + "/file", "schema": "/v2/schemas/image"}
+		"image_type": "snapshot", "created_at": at, "updated_at": at, "file": "/v2/images/" + i.ID + "/file", "schema": "/v2/schemas/image"}
 	for k, v := range i.properties {
 		out[k] = v
 	}
@@ -63,11 +63,9 @@ func (c nova) bake(w http.ResponseWriter, r *http.Request, s *server, body json.
 		return
 	}
 	disk := c.flavorOf(s.flavor).Disk
-	i := Image{ID: newID(), Name: in.Name, Status: "queued", MinDisk: disk, Size: 900 << 20, Made: time.Now().UTC().Truncate(time.Second), properties: in.Metadata,
-		ready: time.Now().Add(c.build)}
-	if i.properties == nil {
-		i.properties = map[string]string{}
-	}
+	i := Image{ID: newID(), Name: in.Name, Status: "queued", MinDisk: disk, Size: 900 << 20, Made: time.Now().UTC().Truncate(time.Second),
+		properties: c.inherited(s), ready: time.Now().Add(c.build)}
+	maps.Copy(i.properties, in.Metadata)
 	c.Images = append(c.Images, i)
 	s.task, s.at = "image_snapshot", i.ready
 	if atLeast(r, 45) {
@@ -76,6 +74,33 @@ func (c nova) bake(w http.ResponseWriter, r *http.Request, s *server, body json.
 	}
 	w.Header().Set("Location", "http://"+r.Host+"/image/v2/images/"+i.ID)
 	w.WriteHeader(http.StatusAccepted)
+}
+
+// inherited are the properties of an image of a server before those that a call asks for: the server's own image's, and
+// what Nova adds. https://opendev.org/openstack/nova/src/branch/master/nova/compute/api.py has it in _create_image.
+func (c nova) inherited(s *server) map[string]string {
+	out := map[string]string{}
+	base := s.image
+	for _, d := range s.disks {
+		if d.Source == "image" {
+			base = d.UUID
+		}
+	}
+	if i := c.imageOf(base); i != nil {
+		maps.Copy(out, i.properties)
+	}
+	out["instance_uuid"], out["base_image_ref"], out["user_id"] = s.id, base, ProjectID
+	return out
+}
+
+// Snapshot makes an image of a server as a person does it, and returns its id.
+func (c *Cloud) Snapshot(server, name string) (id string) {
+	c.With(func(c *Cloud) {
+		i := Image{ID: newID(), Name: name, Status: "active", Size: 900 << 20, Made: time.Now().UTC().Truncate(time.Second),
+			properties: nova{c}.inherited(c.servers[server])}
+		c.Images, id = append(c.Images, i), i.ID
+	})
+	return id
 }
 
 // saveImages ends what was begun by bake.
@@ -125,4 +150,14 @@ func (c glance) routes(mux *http.ServeMux) {
 func noImage(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotFound)
 	_, _ = w.Write([]byte("<html>\n <head>\n  <title>404 Not Found</title>\n </head>\n <body>\n  No image found with ID " + r.PathValue("id") + "\n </body>\n</html>"))
+}
+
+// ImageName returns an image's name; "" where there is none.
+func (c *Cloud) ImageName(id string) (name string) {
+	c.With(func(c *Cloud) {
+		if i := c.imageOf(id); i != nil {
+			name = i.Name
+		}
+	})
+	return name
 }
