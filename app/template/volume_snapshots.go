@@ -36,6 +36,9 @@ func (s Snapshots) Check() error {
 		if err := s.cron().Check(time.Unix(0, 0)); err != nil {
 			return err
 		}
+		if s.gap() < LeastSnapshotGap {
+			return wrong("every", fmt.Sprintf("Snapshots can't be made as often as %.40q says.", s.Every), "Let at least 1 h pass between two, as with \"0 * * * *\".")
+		}
 	} else if d, err := ParseLength(s.Every); err != nil || d < LeastSnapshotGap || d > MostSnapshotGap {
 		return wrong("every", fmt.Sprintf("Snapshots can't be made every %.40q.", s.Every),
 			`Use 1h to 90d, or the five fields of a crontab in UTC, such as "0 2 * * *".`)
@@ -47,7 +50,27 @@ func (s Snapshots) Check() error {
 	if d, err := ParseLength(s.KeepFor); s.KeepFor != "" && (err != nil || d < LeastSnapshotGap) {
 		return wrong("keep_for", fmt.Sprintf("Snapshots can't be kept for %.40q.", s.KeepFor), "Use at least 1h, such as 30d.")
 	}
+	if d, _ := ParseLength(s.KeepFor); d > MaxSnapshots*s.gap() {
+		return wrong("keep_for", fmt.Sprintf("With this schedule, %s keeps more than %d snapshots.", s.KeepFor, MaxSnapshots),
+			"Shorten keep_for, or create snapshots less often.")
+	}
 	return nil
+}
+
+// gap returns the least time between two snapshots, as far as the next times of a crontab say.
+func (s Snapshots) gap() time.Duration {
+	if d, err := ParseLength(s.Every); err == nil && d > 0 {
+		return d
+	}
+	least, at := MostSnapshotGap, s.After(time.Unix(0, 0))
+	for range 50 {
+		next := s.After(at)
+		if next.IsZero() {
+			break
+		}
+		least, at = min(least, next.Sub(at)), next
+	}
+	return least
 }
 
 func (s Snapshots) cron() schedule.Cron {
