@@ -88,15 +88,24 @@ func TestTwoServersNoteAnInterruptionOnce(t *testing.T) {
 	}
 }
 
-// TestAMachineThatWasTakenAwayNeedsNoSecondLook: it counts as interrupted and lost at once.
-func TestAMachineThatWasTakenAwayNeedsNoSecondLook(t *testing.T) {
+// taken has the list say that the first machine was taken away, and Describe what it is now.
+func (c *crowd) taken(now func(*family.Machine)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.machines = slices.Clone(c.machines)
+	m := &c.machines[0]
+	m.State, m.Taken = family.MachineStopped, true
+	one := *m
+	now(&one)
+	c.described = map[string]family.Machine{m.ID: one}
+}
+
+// TestAMachineThatWasTakenAwayNeedsNoSecondList: it counts as interrupted and lost once a look at itself shows the same.
+func TestAMachineThatWasTakenAwayNeedsNoSecondList(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, 1)
-	c.r.Watch = time.Hour // no second look
-	c.mu.Lock()
-	c.machines = slices.Clone(c.machines)
-	c.machines[0].State, c.machines[0].Taken = family.MachineStopped, true
-	c.mu.Unlock()
+	c.r.Watch = time.Hour // no second list
+	c.taken(func(*family.Machine) {})
 	defer c.run(t, c.r)()
 	c.comesAbout(t, "it's lost, and was interrupted", func() bool {
 		nodes, err := c.store.Nodes(t.Context(), app.DefaultTenant, "web-1")
@@ -105,6 +114,23 @@ func TestAMachineThatWasTakenAwayNeedsNoSecondLook(t *testing.T) {
 		}
 		return nodes[0].Lost() && !nodes[0].LeavesAt.IsZero()
 	})
+}
+
+// TestAMachineThatAPersonRestartedWasNotTakenAway: a list may still say so when the machine runs again.
+func TestAMachineThatAPersonRestartedWasNotTakenAway(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, 1)
+	c.taken(func(m *family.Machine) { m.State, m.Taken = family.MachineRunning, false })
+	defer c.run(t, c.r)()
+	c.comesAbout(t, "it's looked at", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.asked) > 10
+	})
+	nodes, err := c.store.Nodes(t.Context(), app.DefaultTenant, "web-1")
+	if err != nil || nodes[0].Lost() || !nodes[0].LeavesAt.IsZero() {
+		t.Errorf("%+v, %v", nodes, err)
+	}
 }
 
 // TestInterruptionsThatCameToNothing are forgotten long after their time.

@@ -40,6 +40,18 @@ type crowd struct {
 	mu       sync.Mutex
 	machines []family.Machine
 	asked    []questions // of the store, up to each list
+	// described are machines as Describe has them; those that it lacks don't exist.
+	described map[string]family.Machine
+}
+
+func (c *crowd) Describe(ctx context.Context, id string) (family.Machine, error) {
+	c.mu.Lock()
+	m, ok := c.described[id]
+	c.mu.Unlock()
+	if ok {
+		return m, nil
+	}
+	return c.Cloud.Describe(ctx, id)
 }
 
 type questions struct{ queries, rows int64 }

@@ -159,6 +159,7 @@ type Machine struct {
 	// LeavesAt is when the cloud takes the machine away, as it has announced, such as a spot machine. It is said in lists only; zero: nothing is announced.
 	LeavesAt time.Time `json:",omitzero"`
 	// Taken says that the cloud has stopped a machine that it may take away, such as a spot machine: it doesn't come back by itself.
+	// Lists and Describe say so. A person may have stopped it, too, where the cloud doesn't tell one from the other.
 	Taken bool `json:",omitempty"`
 }
 

@@ -162,7 +162,7 @@ type lostSearch struct {
 	listed map[string]family.MachineState
 	leaves map[string]time.Time // when the provider takes machines away, as it has announced
 	lost   map[string]bool      // clusters with lost machines
-	taken  map[string]bool      // machines that the provider has taken away, which need no second look
+	taken  map[string]bool      // machines that the provider has taken away, which needn't be away at a second list
 	asked  int
 }
 
@@ -196,25 +196,50 @@ const keptAnnounced = 10 * time.Minute
 // interrupted notes which machines of a cluster the provider takes away.
 func (l *lostSearch) interrupted(ctx context.Context, c fleet.ComparedCluster) error {
 	var all []fleet.Interruption
+	var errs []error
 	for _, n := range c.Nodes {
 		at, leaves := l.leaves[n.MachineID]
 		switch {
 		case n.MachineID == "" || n.Lost():
 		case leaves && n.LeavesAt.IsZero():
+			if sure, err := l.confirmed(ctx, n.MachineID); err != nil || !sure {
+				errs = append(errs, err)
+				continue
+			}
 			all = append(all, fleet.Interruption{Node: n.Name, Machine: n.MachineID, At: at})
 		case !leaves && n.Interrupted() && l.listed[n.MachineID] == family.MachineRunning && time.Since(n.LeavesAt) > keptAnnounced:
 			all = append(all, fleet.Interruption{Node: n.Name, Machine: n.MachineID})
 		}
 	}
 	if len(all) == 0 {
-		return nil
+		return errors.Join(errs...)
 	}
 	newly, err := l.Interruptions.MarkInterrupted(ctx, c.Tenant, c.ID, all, time.Now())
 	if err == nil && len(newly) > 0 {
 		observe.MeterOf(l.Meter).Add(observe.MetricFindings, float64(len(newly)), budget.Metered(l.account.Provider), "interrupted")
 		l.Log.Warn("machines will be interrupted", "cluster", c.ID, "nodes", strings.Join(newly, ", "))
 	}
-	return err
+	return errors.Join(append(errs, err)...)
+}
+
+// confirmed asks the provider for one machine that its list says it has taken away: a person may have stopped it, and
+// started it again since. An announcement needs no such look.
+func (l *lostSearch) confirmed(ctx context.Context, machine string) (bool, error) {
+	if !l.taken[machine] {
+		return true, nil
+	}
+	if l.asked == maxAsked {
+		return false, nil // the next look finds it
+	}
+	l.asked++
+	m, err := l.cloud.Describe(ctx, machine)
+	if app.CodeOf(err) == app.ENotFound {
+		return true, nil
+	}
+	if err == nil && (m.State != family.MachineStopped || !m.Taken) {
+		delete(l.taken, machine)
+	}
+	return err == nil && l.taken[machine], err
 }
 
 // cluster looks for the machines of one cluster. A list may be late or cut short, so each machine that it lacks is asked for by itself before it counts as
@@ -292,6 +317,9 @@ func (l *lostSearch) cluster(ctx context.Context, c fleet.ComparedCluster) error
 // away asks the provider for one machine. One that is only stopped counts where its cluster wasn't put to sleep.
 func (l *lostSearch) away(ctx context.Context, c fleet.ComparedCluster, n app.Node, stopped bool) (bool, error) {
 	m, err := l.cloud.Describe(ctx, n.MachineID)
+	if err == nil && !m.Taken {
+		delete(l.taken, n.MachineID)
+	}
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
 		return true, nil

@@ -87,28 +87,32 @@ func (b *bakes) Bake(ctx context.Context, machine string, spec family.BakeSpec) 
 	if err != nil {
 		return family.BakedImage{}, err
 	}
-	if all, err := b.BakedImages(ctx, spec.Tags); err != nil || len(all) > 0 {
-		return firstOf(all), err
-	}
 	last, err := b.lastSnapshot(ctx, d.ID)
 	if err != nil {
 		return family.BakedImage{}, err
 	}
-	if last != nil && (last.Status == godo.ActionInProgress || b.fresh(last)) {
+	late := last != nil && (last.Status == godo.ActionInProgress || b.fresh(last)) // before the list, which shows all others
+	if all, err := b.BakedImages(ctx, spec.Tags); err != nil || len(all) > 0 {
+		return firstOf(all), err
+	}
+	if late {
 		image, err := b.made(ctx, last, spec.Tags)
-		if err == nil || app.CodeOf(err) != app.ENotFound {
-			return image, err
-		}
+		return image, unlisted(err, machine) // a second one is made only once the first can't be late any more
 	}
 	last, _, err = b.c.api.DropletActions.Snapshot(ctx, d.ID, name)
 	if err != nil {
 		return family.BakedImage{}, failure("droplet:update", err)
 	}
 	image, err := b.made(ctx, last, spec.Tags)
+	return image, unlisted(err, machine)
+}
+
+// unlisted is the error of made, for those who can try again.
+func unlisted(err error, machine string) error {
 	if app.CodeOf(err) == app.ENotFound {
-		err = app.Errorf(app.ETransient, "DigitalOcean made a snapshot of droplet %s, but doesn't list it yet.", machine)
+		return app.Errorf(app.ETransient, "DigitalOcean made a snapshot of droplet %s, but doesn't list it yet.", machine)
 	}
-	return image, err
+	return err
 }
 
 func firstOf(all []family.BakedImage) family.BakedImage {
@@ -120,7 +124,7 @@ func firstOf(all []family.BakedImage) family.BakedImage {
 
 // fresh reports whether what an action has made may not be listed yet.
 func (b *bakes) fresh(a *godo.Action) bool {
-	return a.Status == godo.ActionCompleted && a.CompletedAt != nil && time.Since(a.CompletedAt.Time) < time.Minute+b.c.timing.late
+	return a.Status == godo.ActionCompleted && a.CompletedAt != nil && time.Since(a.CompletedAt.Time) < b.c.timing.fresh
 }
 
 // lastSnapshot returns the newest action that made a snapshot of a droplet; nil where none did.

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var quick = timing{late: 20 * time.Millisecond, look: 2 * time.Millisecond, shutdown: 30 * time.Millisecond}
+var quick = timing{late: 20 * time.Millisecond, look: 2 * time.Millisecond, fresh: 15 * time.Millisecond, shutdown: 30 * time.Millisecond}
 
 // world is a simulated account that tests open, and spoil.
 type world struct {
@@ -141,7 +141,7 @@ func (w *world) harness(more []string) providertest.Harness {
 			w.sim = newSim()
 			w.lag = 100 * time.Millisecond
 			late := quick
-			late.late = 2 * w.lag
+			late.late, late.fresh = 2*w.lag, 10*w.lag
 			return providertest.Late{Lag: w.lag, Open: func() family.Provider { return w.openLate(t, late, more...) }}
 		},
 		Refusals: []providertest.Refusal{

@@ -32,12 +32,13 @@ type cloud struct {
 type timing struct {
 	late     time.Duration // how long lists may lag behind
 	look     time.Duration // between looks at something that takes a while
+	fresh    time.Duration // how long a snapshot of a droplet may not be listed after it was made
 	shutdown time.Duration // how long a system may take to shut itself down before its power is cut
 }
 
 // DigitalOcean does not say how long its lists lag behind. A droplet is in the list by the time that its creation is answered, and its tags are put on
 // beside that; ten seconds are more than either was ever reported to take.
-var usual = timing{late: 10 * time.Second, look: 3 * time.Second, shutdown: time.Minute}
+var usual = timing{late: 10 * time.Second, look: 3 * time.Second, fresh: 70 * time.Second, shutdown: time.Minute}
 
 var (
 	_ family.Provider       = (*cloud)(nil)

@@ -42,7 +42,7 @@ func (b *simBaked) act() map[string]any {
 	out := map[string]any{"id": b.action, "status": "in-progress", "type": "snapshot", "started_at": b.begun.UTC().Format(time.RFC3339), "completed_at": nil,
 		"resource_id": b.droplet, "resource_type": "droplet", "region_slug": b.region}
 	if time.Now().After(b.done) {
-		out["status"], out["completed_at"] = "completed", b.done.UTC().Format(time.RFC3339)
+		out["status"], out["completed_at"] = "completed", b.done.UTC().Format(time.RFC3339Nano)
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/distribution/reference"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/image"
 	"github.com/moby/moby/client"
@@ -37,6 +38,12 @@ func bakedName(tags map[string]string) string {
 
 // isBaked reports whether a name is that of a baked image. No registry has one.
 func isBaked(name string) bool { return strings.HasPrefix(name, bakedNames) }
+
+// namesBaked reports whether a name is that of a baked image, however it is spelt: docker.io/library is what engines add.
+func namesBaked(name string) bool {
+	named, err := reference.ParseNormalizedNamed(name)
+	return err == nil && reference.FamiliarName(named) == strings.TrimSuffix(bakedNames, ":")
+}
 
 func bakedTags(labels map[string]string) map[string]string {
 	tags := map[string]string{}
@@ -142,23 +149,36 @@ func (e *engine) DeleteBaked(ctx context.Context, id string) error {
 	return err
 }
 
-// permitted refuses a baked image that isn't there, or is another tenant's: anyone who knows what it is made of can guess its name.
+// permitted refuses a baked image that isn't there, or is another tenant's: anyone who knows what it is made of can guess
+// its name. It goes by what the image is: it has other names too, such as its id.
 func (e *engine) permitted(ctx context.Context, h *heard, name string, tags map[string]string) error {
-	if !isBaked(name) {
-		return nil
-	}
 	i, err := e.api.ImageInspect(ctx, name)
 	if err = failure(ctx, h, err); err != nil && !absent(err) {
 		return err
 	}
 	var has map[string]string
-	if i.Config != nil {
+	if err == nil && i.Config != nil {
 		has = bakedTags(i.Config.Labels)
+	}
+	if _, baked := has[family.TagBake]; !baked && !isBaked(name) {
+		return nil // and where it's absent, it may be pulled or built
 	}
 	for _, k := range []string{family.TagInstallation, family.TagTenant} {
 		if err != nil || has[k] != tags[k] {
 			return &app.Error{Code: app.EInvalid, Reason: reasonAbsent, Message: fmt.Sprintf("Baked image %s isn't on the engine.", name)}
 		}
+	}
+	return nil
+}
+
+// unbaked refuses to build of a baked image, by whatever name: what is built has no tenant, and can be any tenant's.
+func (e *engine) unbaked(ctx context.Context, h *heard, base string) error {
+	i, err := e.api.ImageInspect(ctx, base)
+	if err = failure(ctx, h, err); err != nil {
+		return err
+	}
+	if i.Config != nil && len(bakedTags(i.Config.Labels)) > 0 {
+		return dockerfileError(0, "FROM %s is a baked image", base)
 	}
 	return nil
 }

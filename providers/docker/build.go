@@ -76,6 +76,9 @@ func (e *engine) built(ctx context.Context, h *heard, text, name string) error {
 		if err := e.pulled(ctx, h, base); err != nil {
 			return err
 		}
+		if err := e.unbaked(ctx, h, base); err != nil {
+			return err
+		}
 	}
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

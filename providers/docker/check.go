@@ -153,8 +153,8 @@ func (e *engine) canBuild(ctx context.Context, h *heard, image template.Image) (
 		return "", err
 	}
 	for _, base := range from {
-		_, err := e.api.ImageInspect(ctx, base)
-		if err = failure(ctx, h, err); absent(err) {
+		err := e.unbaked(ctx, h, base)
+		if absent(err) {
 			err = e.canPull(ctx, h, base)
 		}
 		if err != nil {

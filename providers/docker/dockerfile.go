@@ -122,6 +122,9 @@ func instruction(text string, line int, images, stages []string) ([]string, []st
 			if _, err := reference.ParseNormalizedNamed(base); err != nil {
 				return nil, nil, dockerfileError(line, "%q isn't a valid image name", base)
 			}
+			if namesBaked(base) {
+				return nil, nil, dockerfileError(line, "FROM can't name a baked image")
+			}
 			if !slices.Contains(images, base) {
 				images = append(images, base)
 			}

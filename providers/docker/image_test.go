@@ -295,6 +295,27 @@ func TestBakedImagesOfOthers(t *testing.T) {
 	if _, err := e.Create(t.Context(), theirs); app.CodeOf(err) != app.EInvalid {
 		t.Errorf("another tenant's image: %v", err)
 	}
+	w.mu.Lock()
+	id := w.images[image.ID]["Id"].(string)
+	for _, name := range []string{id, "docker.io/library/" + image.ID, "copy:1"} { // as engines find it, too
+		w.images[name] = w.images[image.ID]
+	}
+	w.mu.Unlock()
+	for _, name := range []string{id, "docker.io/library/" + image.ID, "copy:1"} {
+		theirs.Image.Image = name
+		if _, err := e.Create(t.Context(), theirs); app.CodeOf(err) != app.EInvalid {
+			t.Errorf("another tenant's image by %s: %v", name, err)
+		}
+		_, _, err := machineOf(t, w.open(t, "build", missing), "builds",
+			template.Image{Image: builtImage, Extra: map[string]string{dockerfile: "FROM " + name}})
+		if app.CodeOf(err) != app.EInvalid || len(w.builds) > 0 {
+			t.Errorf("a build of %s: %v, %d builds", name, err, len(w.builds))
+		}
+	}
+	again, _ := providertest.Harness{Flavor: "unlimited", Image: id}.Spec(t, "again")
+	if m, err := e.Create(t.Context(), again); err != nil || e.Delete(t.Context(), m.ID) != nil {
+		t.Errorf("one's own image by its id: %v", err)
+	}
 	if err := e.DeleteBaked(t.Context(), image.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // TestSnapshotsOfNodesAreNotBakedImages: Nova hands on the properties of the image that a node started from to whatever
-// somebody makes of that node, which is theirs whatever its properties and its name say.
+// a person makes of that node, which is theirs whatever its properties and its name say.
 func TestSnapshotsOfNodesAreNotBakedImages(t *testing.T) {
 	s, h := harness(t, nil)
 	p := s.open(t, nil)

@@ -52,7 +52,7 @@ func tagsOf(i images.Image) map[string]string {
 const metaServer, novaServer = "muster-server", "instance_uuid"
 
 // nameMark ends the name of a baked image. Nova hands on an image's properties to whatever image is made of a server that
-// booted from it, such as somebody's snapshot or backup of a node: the properties alone don't make an image ours.
+// booted from it, such as a person's snapshot or backup of a node: the properties alone don't make an image ours.
 func nameMark(tags map[string]string) string {
 	sum := sha256.Sum256([]byte(tags[family.TagInstallation] + "\x00" + tags[family.TagTenant] + "\x00" + tags[family.TagBake]))
 	return "-" + hex.EncodeToString(sum[:8])

@@ -21,7 +21,7 @@ const Setting = "user_data"
 // How much user data clouds take for a machine, in bytes.
 const (
 	LimitEC2      = 16 << 10
-	LimitNova     = 48 << 10 // 64 KiB in base64
+	LimitNova     = 65535 / 4 * 3 // in base64, Nova takes 65535
 	LimitDroplet  = 64 << 10
 	LimitMetadata = 96 << 10 // clouds with startup scripts; more than a setting can have
 )

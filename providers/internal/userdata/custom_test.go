@@ -1,6 +1,7 @@
 package userdata
 
 import (
+	"encoding/base64"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -129,5 +130,13 @@ func TestCustomScriptRunsOnce(t *testing.T) {
 	}
 	if got := r.read("ran"); got != "said\nmine\nsaid\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestNovaTakesTheLongestUserData: the limit is of what isn't encoded yet.
+func TestNovaTakesTheLongestUserData(t *testing.T) {
+	const most = 65535 // of Nova's schema
+	if n, more := base64.StdEncoding.EncodedLen(LimitNova), base64.StdEncoding.EncodedLen(LimitNova+1); n > most || more <= most {
+		t.Errorf("%d bytes are %d encoded, one more is %d", LimitNova, n, more)
 	}
 }
