@@ -145,10 +145,14 @@ func (w *volumeWork) withoutFailed(ctx context.Context, want volume.ForStep, fou
 		case !v.Failed:
 			whole = append(whole, v)
 		case !want.MountedAt.IsZero() || v.Machine != "":
-			return nil, &app.Error{Code: app.EConflict, Reason: "volume_failed",
+			e := &app.Error{Code: app.EConflict, Reason: "volume_failed",
 				Message: fmt.Sprintf("Volume %s has failed at the provider, and it holds data.", v.ID),
-				Hint: fmt.Sprintf("Repair or restore it there, or run muster volume forget %s to continue with an empty one. "+
-					"Its data is lost then.", want.ID)}
+				Hint:    "Repair or restore it there, or repair the cluster with another machine for the node."}
+			if v.Machine == "" {
+				w.see(volume.Seen{ID: want.ID, External: v.ID}) // no machine has it: it can be forgotten
+				e.Hint = fmt.Sprintf("Repair or restore it there, or run muster volume forget %s to continue with an empty one. Its data is lost then.", want.ID)
+			}
+			return nil, e
 		default:
 			if err := w.volumes.DeleteVolume(ctx, v.ID); err != nil {
 				return nil, err
