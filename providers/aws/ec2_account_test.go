@@ -76,7 +76,8 @@ func (s *simulated) describeImages(f url.Values) (string, error) {
 		if !ok || !owned || time.Since(i.at) < s.lag || len(named) > 0 && !slices.Contains(named, i.id) {
 			continue
 		}
-		disks := []string{el("deviceName", i.root) + el("ebs", el("volumeSize", strconv.Itoa(i.size)), el("deleteOnTermination", "true"), el("snapshotId", cmp.Or(i.copy, "snap-1")))}
+		disks := []string{el("deviceName", i.root) + el("ebs", el("volumeSize", strconv.Itoa(i.size)), el("deleteOnTermination", "true"),
+			el("snapshotId", cmp.Or(i.copy, "snap-1")))}
 		for _, d := range i.more {
 			disks = append(disks, el("deviceName", d)+el("ebs", el("volumeSize", "1"), el("deleteOnTermination", "false"), el("snapshotId", "snap-2")))
 		}
