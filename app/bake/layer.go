@@ -29,7 +29,12 @@ type Node struct {
 	Entries map[string]*template.Service
 	Config  map[string]any // of the cluster, with its macros
 	Hooks   []template.OperationHook
+	// Hardware is of the machine. With user data of its own, nothing is baked: its layers would be another hardware's, too.
+	Hardware template.Flavor
 }
+
+// userData is the setting of hardware with what its machines do at their first start.
+const userData = "user_data"
 
 // Layer is what an image may hold: the installs of services in order.
 type Layer struct {
@@ -61,6 +66,9 @@ func Layers(n Node, inputs Inputs) (layers []Layer, stop Stop) {
 		if h.When == template.HookBefore && h.OnNode(n.Services) {
 			return nil, Stop{Why: fmt.Sprintf("the script of hook %s runs before the installs", h.Name)}
 		}
+	}
+	if n.Hardware.Extra[userData] != "" {
+		return nil, Stop{Why: "its hardware has user data of its own"}
 	}
 	key := hash("base", codeVersion, n.Tenant, n.Provider.Name, n.Provider.Tenant, n.Provider.Type, n.Provider.Settings, n.Zone, n.Image)
 	layer := Layer{Configs: map[string]map[string]any{}}

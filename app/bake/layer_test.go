@@ -104,6 +104,7 @@ func TestLayersEndBeforeWhatDiffersBetweenNodes(t *testing.T) {
 			n.Entries["far"] = service("x")
 			n.Entries["app"] = service("x", "far")
 		}, 0, "it waits for far, which is installed on other nodes"},
+		"user data": {func(n *bake.Node) { n.Hardware.Extra = map[string]string{"user_data": "#!/bin/sh"} }, 0, "its hardware has user data"},
 		"a hook": {func(n *bake.Node) {
 			n.Hooks = []template.OperationHook{{Name: "proxy", When: template.HookBefore, Script: "x", Operations: []app.OperationKind{app.OperationCreate}}}
 		}, 0, "hook proxy"},

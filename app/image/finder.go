@@ -53,12 +53,13 @@ func (f *Finder) groups(tenant string, p *template.ProviderSpec, nodes []plan.No
 	var list []*group
 	known := map[string]*group{}
 	for _, n := range nodes {
-		id := strings.Join(append([]string{n.Zone, n.Image}, n.Services...), "\x00")
+		flavor := d.Hardware[n.Hardware]
+		id := strings.Join(append([]string{n.Zone, n.Image, flavor.Extra["user_data"]}, n.Services...), "\x00")
 		g := known[id]
 		if g == nil {
 			g = &group{node: n}
 			g.layers, g.stop = bake.Layers(bake.Node{Provider: p, Tenant: tenant, Zone: n.Zone, Image: d.Images[n.Image], Services: n.Services, Entries: d.Services,
-				Config: d.Config, Hooks: hooks}, f.Inputs)
+				Config: d.Config, Hooks: hooks, Hardware: flavor}, f.Inputs)
 			known[id] = g
 			list = append(list, g)
 		}
