@@ -18,11 +18,13 @@ func (s *Store) SetSnapshots(ctx context.Context, who app.Actor, id string, w te
 		next = db.Micros(at)
 	}
 	const set = `snapshot_every = ?, snapshot_keep = ?, snapshot_keep_for = ?, snapshot_at = ?, unchanged = 0`
-	// The new rule also holds for earlier scheduled snapshots; without a schedule they stay as they are.
+	// The new rule also holds for earlier scheduled snapshots; without a schedule they stay as they are, and the
+	// newest doesn't expire.
 	kept := func(t *db.Tx) error {
 		switch d := w.Until(time.Time{}).Sub(time.Time{}); {
-		case w.Every == "":
-			return nil
+		case w.Every == "": // nothing replaces the newest one any more
+			return t.Exec(`UPDATE volume_snapshots SET expires_at = 0 WHERE id = (SELECT n.id FROM volume_snapshots n
+				WHERE n.volume = ? AND n.scheduled = 1 AND n.state = 'ready' ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`, id)
 		case w.KeepFor == "":
 			return t.Exec(`UPDATE volume_snapshots SET expires_at = 0 WHERE volume = ? AND scheduled = 1`, id)
 		default:

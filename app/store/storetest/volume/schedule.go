@@ -119,6 +119,13 @@ func (t *storeTest) keepFor(id string) {
 	t.made()
 	t.Clock.Move(30 * 24 * time.Hour)
 	t.count(2, "the newest stays while the volume isn't used")
+	_, err = t.Store.SetSnapshots(t.Ctx, kit.Boss, id, template.Snapshots{}, t.Clock.Now())
+	t.Must(err)
+	t.Clock.Move(30 * 24 * time.Hour)
+	t.made()
+	t.count(2, "the newest stays without a schedule")
+	_, err = t.Store.SetSnapshots(t.Ctx, kit.Boss, id, template.Snapshots{Every: "0 2 * * *", KeepFor: "2d"}, t.Clock.Now())
+	t.Must(err)
 }
 
 // failed has the owner notified of a failure, once.
