@@ -66,9 +66,9 @@ type Provider struct {
 	sessions *stack.Sessions
 	pace     stack.Pace
 	turns    *stack.Turns
-	asked    stack.Recent
+	asked    account.Asked
 
-	askedVolumes stack.Recent
+	askedVolumes account.Asked
 
 	catalog  *stack.Catalog
 	networks stack.Names[network]

@@ -51,7 +51,7 @@ type Provider struct {
 	sessions *stack.Sessions
 	pace     stack.Pace
 	turns    *stack.Turns
-	asked    stack.Recent
+	asked    account.Asked
 	catalog  *stack.Catalog
 }
 

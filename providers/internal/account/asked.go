@@ -54,7 +54,8 @@ func (a *Asked) of(intent string) (asked, bool) {
 	return x, ok
 }
 
-func (a *Asked) forget(intent string) {
+// Forget drops what is known of an intent: what was made is gone.
+func (a *Asked) Forget(intent string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.by, intent)
@@ -86,7 +87,7 @@ func Standing[T any](ctx context.Context, a *Asked, intent string, late time.Dur
 		one, err = find()
 	}
 	if err == nil && one == nil {
-		a.forget(intent)
+		a.Forget(intent)
 	}
 	return one, err
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/image/v2/images"
 	"muster/app"
 	"muster/app/family"
+	"muster/providers/internal/account"
 )
 
 // snapshots asks Glance for images by their properties, which Nova sets to the metadata that it was given. Glance filters by any property:
@@ -102,7 +103,7 @@ func BakedImages(ctx context.Context, s *Session, tags map[string]string) ([]fam
 
 // Bake makes an image of a server's disk, or finds the one of the same tags. It sends the call that makes one at most once. A server that boots from
 // a volume is EInvalid: its image would be a snapshot of that volume, which only servers with a volume of their own can start from.
-func Bake(ctx context.Context, s *Session, p Pace, recent *Recent, server string, spec family.BakeSpec) (family.BakedImage, error) {
+func Bake(ctx context.Context, s *Session, p Pace, recent *account.Asked, server string, spec family.BakeSpec) (family.BakedImage, error) {
 	for k, v := range spec.Tags {
 		if !metaKey.MatchString(k) || k == metaServer || len(v) > 255 {
 			return family.BakedImage{}, app.Errorf(app.EInvalid, "%q isn't a valid tag of an image: names and values have up to 255 characters", k)
@@ -113,8 +114,12 @@ func Bake(ctx context.Context, s *Session, p Pace, recent *Recent, server string
 		return family.BakedImage{}, err
 	}
 	intent := "image\x00" + spec.Tags[family.TagInstallation] + "\x00" + spec.Tags[family.TagBake]
-	if had, err := bakedBefore(ctx, s, p, recent, intent, spec.Tags); err != nil || had != nil {
-		return deref(had), err
+	had, err := bakedBefore(ctx, s, p, recent, intent, spec.Tags)
+	if err != nil {
+		return family.BakedImage{}, err
+	}
+	if had != nil {
+		return *had, nil
 	}
 	if len(one.Image) == 0 {
 		return family.BakedImage{}, &app.Error{Code: app.EInvalid, Reason: "cannot_bake",
@@ -128,12 +133,7 @@ func Bake(ctx context.Context, s *Session, p Pace, recent *Recent, server string
 	if err == nil && !IsID(id) {
 		err = app.Errorf(app.ETransient, "the cloud accepted the image, but didn't say which")
 	}
-	switch {
-	case err == nil:
-		recent.keep(intent, id, p.Late)
-	case undecided(err):
-		recent.keep(intent, "", p.Late)
-	}
+	keep(recent, intent, id, err, p)
 	if err != nil {
 		return family.BakedImage{}, err
 	}
@@ -141,44 +141,25 @@ func Bake(ctx context.Context, s *Session, p Pace, recent *Recent, server string
 }
 
 // bakedBefore returns the image that an earlier call has made, also one that isn't listed yet; nil for none.
-func bakedBefore(ctx context.Context, s *Session, p Pace, recent *Recent, intent string, tags map[string]string) (*family.BakedImage, error) {
-	found, err := BakedImages(ctx, s, tags)
-	if err != nil || len(found) > 0 {
-		return first(found), err
-	}
-	last, ok := recent.of(intent)
-	if !ok {
-		return nil, nil
-	}
-	if last.id != "" {
-		i, err := images.Get(ctx, s.Image, last.id).Extract()
-		if err == nil && bakedHere(*i, tagsOf(*i)) {
-			return &family.BakedImage{ID: i.ID, Ready: i.Status == images.ImageStatusActive, Tags: tagsOf(*i), CreatedAt: i.CreatedAt}, nil
-		}
-		if err != nil && !gophercloud.ResponseCodeIs(err, http.StatusNotFound) {
+func bakedBefore(ctx context.Context, s *Session, p Pace, recent *account.Asked, intent string, tags map[string]string) (*family.BakedImage, error) {
+	find := func() (*family.BakedImage, error) {
+		found, err := BakedImages(ctx, s, tags)
+		if err != nil || len(found) == 0 {
 			return nil, err
 		}
-	} else if err := p.sleep(ctx, untilSure(last, p)); err != nil {
-		return nil, err
-	} else if found, err = BakedImages(ctx, s, tags); err != nil || len(found) > 0 {
-		return first(found), err
+		return &found[0], nil
 	}
-	recent.forget(intent)
-	return nil, nil
-}
-
-func first(all []family.BakedImage) *family.BakedImage {
-	if len(all) == 0 {
-		return nil
+	get := func(id string) (*family.BakedImage, error) {
+		i, err := images.Get(ctx, s.Image, id).Extract()
+		switch {
+		case gophercloud.ResponseCodeIs(err, http.StatusNotFound), err == nil && !bakedHere(*i, tagsOf(*i)):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		return &family.BakedImage{ID: i.ID, Ready: i.Status == images.ImageStatusActive, Tags: tagsOf(*i), CreatedAt: i.CreatedAt}, nil
 	}
-	return &all[0]
-}
-
-func deref(i *family.BakedImage) family.BakedImage {
-	if i == nil {
-		return family.BakedImage{}
-	}
-	return *i
+	return account.Standing(ctx, recent, intent, p.Late, find, get)
 }
 
 // DeleteBaked deletes an image. An absent one is success. Glance refuses one that servers' disks are clones of, as with Ceph: that is ETransient.

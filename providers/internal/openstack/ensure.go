@@ -11,6 +11,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/image/v2/images"
 	"muster/app"
 	"muster/app/family"
+	"muster/providers/internal/account"
 )
 
 // metaKey is what Nova takes as a key of metadata.
@@ -35,7 +36,7 @@ func Keepable(spec family.MachineSpec) error {
 // Order is a server that is wanted, and how it is made.
 type Order struct {
 	Tags   map[string]string
-	Recent *Recent // by this account, in this process
+	Recent *account.Asked // by this account, in this process
 	// Options looks up what names stand for, and makes what must be there before the server.
 	Options func() (servers.CreateOpts, error)
 	// Finish makes what comes after it, or finds that it is there already.
@@ -55,9 +56,8 @@ func Ensure(ctx context.Context, s *Session, p Pace, o Order) (*Server, error) {
 	if ours {
 		opts, err := o.Options()
 		if err == nil {
-			if id, err = makeServer(ctx, s, opts); err == nil || undecided(err) {
-				o.Recent.keep(o.intent(), id, p.Late)
-			}
+			id, err = makeServer(ctx, s, opts)
+			keep(o.Recent, o.intent(), id, err, p)
 		}
 		if err != nil {
 			return nil, asked(err)

@@ -7,6 +7,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/volumes"
 	"muster/app"
 	"muster/app/family"
+	"muster/providers/internal/account"
 )
 
 // metaSnapshot is metadata of a volume that is a snapshot to us. It is a clone: Cinder's own snapshots keep their volume
@@ -40,7 +41,7 @@ func ListSnapshots(ctx context.Context, s *Session, tags map[string]string) ([]f
 }
 
 // EnsureSnapshot makes a snapshot of a volume, or finds the one of the same intent.
-func EnsureSnapshot(ctx context.Context, s *Session, p Pace, recent *Recent, spec family.SnapshotSpec) (family.Snapshot, error) {
+func EnsureSnapshot(ctx context.Context, s *Session, p Pace, recent *account.Asked, spec family.SnapshotSpec) (family.Snapshot, error) {
 	look := p
 	look.Patience = min(p.Patience, copyLook)
 	v, err := ensureVolume(ctx, s, look, recent, family.VolumeSpec{Intent: spec.Intent, Name: spec.Name, Tags: spec.Tags},
@@ -72,7 +73,7 @@ func EnsureSnapshot(ctx context.Context, s *Session, p Pace, recent *Recent, spe
 		if err := DeleteVolume(ctx, s, p, v.ID); err != nil {
 			return family.Snapshot{}, err
 		}
-		recent.forget(spec.Tags[family.TagInstallation] + "\x00" + spec.Intent)
+		recent.Forget(spec.Tags[family.TagInstallation] + "\x00" + spec.Intent)
 		return family.Snapshot{}, app.Errorf(app.ETransient, "the cloud failed to copy volume %s", spec.Volume)
 	}
 	return snapshotOf(v, statusFree), nil
@@ -93,7 +94,7 @@ func standingCopy(ctx context.Context, s *Session, spec family.SnapshotSpec) (fa
 
 // EnsureVolumeFrom is EnsureVolume, with the content of a snapshot. Its type is the snapshot's: Cinder changes it only
 // between types that are alike.
-func EnsureVolumeFrom(ctx context.Context, s *Session, p Pace, recent *Recent, spec family.VolumeSpec,
+func EnsureVolumeFrom(ctx context.Context, s *Session, p Pace, recent *account.Asked, spec family.VolumeSpec,
 	snapshot string) (family.Volume, error) {
 	v, err := ensureVolume(ctx, s, p, recent, spec, func(o *volumes.CreateOpts) error {
 		of, err := getVolume(ctx, s, snapshot)

@@ -15,6 +15,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/pagination"
 	"muster/app"
 	"muster/app/family"
+	"muster/providers/internal/account"
 )
 
 // metaZone is metadata of a volume that is for us alone, and no tag: the zone that it was asked for. Cinder names some zone for every volume, also where
@@ -69,7 +70,7 @@ func ListVolumes(ctx context.Context, s *Session, tags map[string]string) ([]fam
 }
 
 // EnsureVolume makes a volume, or finds the one of the same intent. It sends the call that makes one at most once.
-func EnsureVolume(ctx context.Context, s *Session, p Pace, recent *Recent, spec family.VolumeSpec, kind string) (family.Volume, error) {
+func EnsureVolume(ctx context.Context, s *Session, p Pace, recent *account.Asked, spec family.VolumeSpec, kind string) (family.Volume, error) {
 	return ensureVolume(ctx, s, p, recent, spec, func(o *volumes.CreateOpts) (err error) {
 		o.VolumeType = kind
 		o.AvailabilityZone, err = volumeZone(ctx, s, spec.Zone)
@@ -78,7 +79,7 @@ func EnsureVolume(ctx context.Context, s *Session, p Pace, recent *Recent, spec 
 }
 
 // ensureVolume is EnsureVolume, with what fills in the call that makes one.
-func ensureVolume(ctx context.Context, s *Session, p Pace, recent *Recent, spec family.VolumeSpec,
+func ensureVolume(ctx context.Context, s *Session, p Pace, recent *account.Asked, spec family.VolumeSpec,
 	fill func(*volumes.CreateOpts) error) (family.Volume, error) {
 	if err := s.Needs("volume", s.Volume); err != nil {
 		return family.Volume{}, err
@@ -115,20 +116,16 @@ func checkMetadata(tags map[string]string) error {
 }
 
 // createVolume sends the call that makes a volume, and remembers it.
-func createVolume(ctx context.Context, s *Session, p Pace, recent *Recent, intent string, o volumes.CreateOpts) (*volumes.Volume, error) {
+func createVolume(ctx context.Context, s *Session, p Pace, recent *account.Asked, intent string, o volumes.CreateOpts) (*volumes.Volume, error) {
 	if o.AvailabilityZone != "" {
 		o.Metadata[metaZone] = o.AvailabilityZone
 	}
 	one, err := volumes.Create(ctx, s.Volume, o, nil).Extract()
-	switch {
-	case err == nil:
-		recent.keep(intent, one.ID, p.Late)
-	case undecided(err):
-		recent.keep(intent, "", p.Late)
-	}
 	if err != nil {
+		keep(recent, intent, "", err, p)
 		return nil, asked(err)
 	}
+	keep(recent, intent, one.ID, nil, p)
 	return one, nil
 }
 
@@ -156,7 +153,7 @@ func whenCreated(ctx context.Context, s *Session, p Pace, id string, ours bool) 
 
 // standingVolume returns the volume of the intent; nil where there is none. One that was just made is asked for by its id, and after a call that
 // was not answered it is looked for twice.
-func standingVolume(ctx context.Context, s *Session, p Pace, recent *Recent, intent string, tags map[string]string) (*volumes.Volume, error) {
+func standingVolume(ctx context.Context, s *Session, p Pace, recent *account.Asked, intent string, tags map[string]string) (*volumes.Volume, error) {
 	find := func() (*volumes.Volume, error) {
 		found, err := allVolumes(ctx, s, map[string]string{family.TagInstallation: tags[family.TagInstallation], family.TagIntent: tags[family.TagIntent]})
 		found = slices.DeleteFunc(found, func(v volumes.Volume) bool { return strings.HasSuffix(v.Status, "deleting") })
@@ -168,32 +165,14 @@ func standingVolume(ctx context.Context, s *Session, p Pace, recent *Recent, int
 		})
 		return &oldest, nil
 	}
-	one, err := find()
-	if err != nil || one != nil {
+	get := func(id string) (*volumes.Volume, error) {
+		one, err := getVolume(ctx, s, id)
+		if Absent(err) || err == nil && strings.HasSuffix(one.Status, "deleting") {
+			return nil, nil
+		}
 		return one, err
 	}
-	last, ok := recent.of(intent)
-	switch {
-	case !ok:
-		return nil, nil
-	case last.id != "":
-		one, err = getVolume(ctx, s, last.id)
-		if err == nil && !strings.HasSuffix(one.Status, "deleting") {
-			return one, nil
-		}
-		if err != nil && !Absent(err) {
-			return nil, err
-		}
-	default:
-		if err := p.sleep(ctx, untilSure(last, p)); err != nil {
-			return nil, err
-		}
-		if one, err = find(); err != nil || one != nil {
-			return one, err
-		}
-	}
-	recent.forget(intent)
-	return nil, nil
+	return account.Standing(ctx, recent, intent, p.Late, find, get)
 }
 
 // volumeZone returns the zone to make a volume in for a machine's zone: Cinder's of the same name. Where it has none, its
