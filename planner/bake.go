@@ -29,7 +29,7 @@ func (c *creation) bakes() {
 func withoutBaked(p *appplan.Plan, r appplan.Request) {
 	baked := map[string][]string{}
 	for _, n := range r.Nodes {
-		if len(n.Baked) > 0 && (r.Kind == app.OperationCreate || n.Change == appplan.NodeNew || n.Change == appplan.NodeReplaced) {
+		if len(n.Baked) > 0 {
 			baked[n.Name] = n.Baked
 		}
 	}

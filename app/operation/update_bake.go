@@ -26,7 +26,7 @@ func (a *Builder) startBaked(ctx context.Context, d *updateBuilder, nodes []appp
 		return nil, err
 	}
 	for i, n := range nodes {
-		if image := d.definition.Baked.Of(n.Name); image != nil && (n.Change == appplan.NodeNew || n.Change == appplan.NodeReplaced) {
+		if image := d.definition.Baked.Of(n.Name); image != nil {
 			nodes[i].Baked = image.Services
 		}
 	}
