@@ -48,7 +48,7 @@ func adopt(ctx context.Context, p family.Provider, as *execution.Assignment, m *
 		return nil
 	}
 	if _, can := family.PowerOf[family.Adopter](p); !can && walled(p, as) {
-		e := app.Errorf(app.EInvalid, "Provider %s can't add a firewall to a running machine, and %s came from pool %s.", as.Provider.Name, m.ID, as.FromPool.Pool)
+		e := app.Errorf(app.EInvalid, "Provider %s can't add a firewall to a running machine, and %s came from %s.", as.Provider.Name, m.ID, as.FromPool.Words())
 		e.Hint = "Drain the pool, or remove the firewall from the template."
 		return e
 	}
@@ -77,8 +77,14 @@ func walled(p family.Provider, as *execution.Assignment) bool {
 // old one is refused it is over. The machine proves itself by the same host key all the time. A machine that was made again meanwhile knows the new key only.
 func (w *actions) rotateKey(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	shells, ok := w.Shells.(rotationShells)
-	if !ok || remote.SameKey(as.FromPool.Key, as.SSHKey) || len(as.FromPool.Key) == 0 {
+	if !ok || len(as.FromPool.Key) == 0 {
 		return w.awaitLogin(ctx, p, as, out, r)
+	}
+	if remote.SameKey(as.FromPool.Key, as.SSHKey) { // it was kept of this cluster
+		if err := w.awaitLogin(ctx, p, as, out, r); err != nil || !as.Node.OwnRoot {
+			return err
+		}
+		return w.over(ctx, as, w.target(as, as.SSHKey), func(sh family.Shell) error { return nameMachine(ctx, as, sh, out) })
 	}
 	own, pool := w.target(as, as.SSHKey), w.target(as, as.FromPool.Key)
 	hostKey, which, err := shells.AwaitAny(remote.Telling(ctx, newProgress(out).login(own)), pool, own)
@@ -92,7 +98,7 @@ func (w *actions) rotateKey(ctx context.Context, p family.Provider, as *executio
 	}
 	if which == 0 {
 		if !as.Node.OwnRoot {
-			return app.Errorf(app.EInvalid, "The machine from pool %s shares its host's files, so its keys can't be changed.", as.FromPool.Pool)
+			return app.Errorf(app.EInvalid, "The machine from %s shares its host's files, so its keys can't be changed.", as.FromPool.Words())
 		}
 		if err := w.over(ctx, as, pool, func(sh family.Shell) error { return remote.AuthorizeKey(ctx, sh, as.SSHKey) }); err != nil {
 			return err
@@ -111,9 +117,9 @@ func (w *actions) rotateKey(ctx context.Context, p family.Provider, as *executio
 		return err
 	}
 	if !refused {
-		return app.Errorf(app.ETransient, "%s still accepts the key of pool %s.", as.Node.Hostname, as.FromPool.Pool)
+		return app.Errorf(app.ETransient, "%s still accepts the key of %s.", as.Node.Hostname, as.FromPool.Words())
 	}
-	out(family.StreamSystem, fmt.Sprintf("%s is reachable at %s with the cluster's own key. The pool's key no longer works.", as.Node.Hostname, own))
+	out(family.StreamSystem, fmt.Sprintf("%s is reachable at %s with the cluster's own key. The former key no longer works.", as.Node.Hostname, own))
 	return nil
 }
 
@@ -136,6 +142,12 @@ func makeOwn(ctx context.Context, as *execution.Assignment, sh family.Shell, out
 	if err := remote.ForgetKey(ctx, sh, as.FromPool.Key, sudo); err != nil {
 		return err
 	}
+	return nameMachine(ctx, as, sh, out)
+}
+
+// nameMachine sets the node's name.
+func nameMachine(ctx context.Context, as *execution.Assignment, sh family.Shell, out family.Output) error {
+	sudo := as.Node.SSHUser != "" && as.Node.SSHUser != "root"
 	self := execution.HostEntryOf(as.Node)
 	err := errors.Join(remote.SetHostname(ctx, sh, as.Node.Hostname, sudo), remote.SetHosts(ctx, sh, []family.HostEntry{self}, sudo))
 	if code := app.CodeOf(err); err != nil && (code == app.EInvalid || code == app.ECredentials) {

@@ -34,7 +34,7 @@ func (w *actions) create(ctx context.Context, as *execution.Assignment, out fami
 	}
 	if found {
 		if as.FromPool != nil && m.ID == as.Node.MachineID {
-			out(family.StreamSystem, fmt.Sprintf("Took machine %s from pool %s.", m.ID, as.FromPool.Pool))
+			out(family.StreamSystem, fmt.Sprintf("Took machine %s from %s.", m.ID, as.FromPool.Words()))
 			r.Pooled = true
 		} else {
 			out(family.StreamSystem, "An earlier attempt created machine "+m.ID+".")

@@ -25,6 +25,9 @@ type Update struct {
 	Nodes    []string `json:"nodes,omitempty"`
 	Hardware string   `json:"hardware,omitempty"` // of new nodes
 	Image    string   `json:"image,omitempty"`    // of new nodes
+	// KeptMachine is a failed machine of the cluster that is kept for inspection and is used again as a new node (resize), by ID or name. The
+	// cluster grows by this node.
+	KeptMachine string `json:"kept_machine,omitempty"`
 	// Config is laid over the cluster's configuration, map by map (reconfigure); null takes a key out.
 	Config map[string]any `json:"config,omitempty"`
 	// Replace makes Config the whole configuration: keys that it leaves out are taken out (reconfigure). Values that are hidden where the
@@ -117,6 +120,8 @@ type Change struct {
 	// was leaving; where its machine was given back meanwhile, it is planned again, and the plan has to make it again.
 	Nodes   map[string][]string
 	Leaving []string // nodes that are given back; no configuration names them any more
+	// Kept is the cluster of a failed machine that is kept for inspection and becomes the machine of the node KeptAs of New; "": none does.
+	Kept, KeptAs string
 	// Reservation is that of the cluster afterwards: nodes, cores and cost count, and Groups where they are set. Until the
 	// operation has succeeded, the greater of the two holds. The zero value leaves it as it is.
 	// Its CostPerHour is without VolumeCost.

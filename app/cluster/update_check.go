@@ -20,7 +20,7 @@ const (
 
 // updateFields are the fields that count for each kind, beside on_failure and plan_hash.
 var updateFields = map[app.OperationKind][]string{
-	app.OperationResize:         {"size", "nodes", "hardware", "image"},
+	app.OperationResize:         {"size", "nodes", "hardware", "image", "kept_machine"},
 	app.OperationAddServices:    {"services", "hardware", "image"},
 	app.OperationRemoveServices: {"services"},
 	app.OperationReconfigure:    {"config", "replace", "parameters", "no_restart", "batch", "ask_between_batches"},
@@ -96,6 +96,8 @@ func (m Update) checkNumbers() error {
 		return InvalidUpdate("hardware", "The hardware name is too long.", "")
 	case len(m.Image) > mostUpdateName:
 		return InvalidUpdate("image", "The image name is too long.", "")
+	case len(m.KeptMachine) > mostUpdateName:
+		return InvalidUpdate("kept_machine", "The name of the kept machine is too long.", "See the kept machines: muster cluster kept.")
 	case len(m.PlanHash) > 64:
 		return InvalidUpdate("plan_hash", "The plan hash is too long.", "Send the plan_hash from the preview.")
 	}
@@ -106,6 +108,9 @@ func (m Update) checkNumbers() error {
 func (m Update) checkNeeded() error {
 	switch m.Kind {
 	case app.OperationResize:
+		if m.KeptMachine != "" {
+			return m.checkKept()
+		}
 		if m.Size == 0 && len(m.Nodes) == 0 {
 			return InvalidUpdate("size", "Size is required.", "Set size, or list the nodes to delete.")
 		}
@@ -134,12 +139,27 @@ func (m Update) checkNeeded() error {
 	return nil
 }
 
+// checkKept refuses what doesn't go together with a kept machine: it is one more node, of the hardware and image that it has.
+func (m Update) checkKept() error {
+	const hint = "Omit it: the cluster grows by one node, of the machine's own hardware and image."
+	switch {
+	case len(m.Nodes) > 0:
+		return InvalidUpdate("nodes", "Nodes can't be deleted while a kept machine is used again.", "Omit nodes, and delete them afterwards.")
+	case m.Hardware != "":
+		return InvalidUpdate("hardware", "A kept machine has its hardware already.", hint)
+	case m.Image != "":
+		return InvalidUpdate("image", "A kept machine has its image already.", hint)
+	}
+	return nil
+}
+
 // said returns the names of the fields that are set, beside those that count for every kind.
 func (m Update) said() (fields []string) {
 	for _, f := range []struct {
 		name string
 		set  bool
 	}{{"size", m.Size != 0}, {"services", len(m.Services) > 0}, {"nodes", len(m.Nodes) > 0}, {"hardware", m.Hardware != ""}, {"image", m.Image != ""},
+		{"kept_machine", m.KeptMachine != ""},
 		{"config", len(m.Config) > 0}, {"replace", m.Replace}, {"parameters", len(m.Parameters) > 0}, {"no_restart", m.NoRestart}, {"batch",
 			m.Batch != 0}, {"ask_between_batches", m.AskBetween}} {
 		if f.set {

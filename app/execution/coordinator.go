@@ -129,11 +129,19 @@ type Assignment struct {
 	Trace string `json:",omitempty"`
 }
 
-// FromPool is what a worker has to know to take a machine over that was made for a pool.
+// FromPool is what a worker has to know to take a machine over that was made for a pool, or was kept for inspection.
 type FromPool struct {
-	Pool string
+	Pool string // "" for one that was kept
 	// Key is the private key (OpenSSH PEM) that opened the machine in the pool; of a confirm, which sees to it that it does not any more.
 	Key []byte `json:",omitempty"`
+}
+
+// Words say where the machine comes from, such as pool base.
+func (f FromPool) Words() string {
+	if f.Pool == "" {
+		return "those kept for inspection"
+	}
+	return "pool " + f.Pool
 }
 
 // Report is the end of one attempt. Err nil means success. The node fields are applied on success only.

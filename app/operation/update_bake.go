@@ -17,7 +17,7 @@ func (a *Builder) startBaked(ctx context.Context, d *updateBuilder, nodes []appp
 		}
 	}
 	spec := d.catalog.Providers[d.Provider]
-	if len(fresh) == 0 || a.Images == nil || spec == nil {
+	if len(fresh) == 0 || a.Images == nil || spec == nil || d.reused != nil { // a machine that exists starts from no image
 		return nil, nil
 	}
 	if d.again {

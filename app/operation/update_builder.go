@@ -32,6 +32,7 @@ type BuilderStore interface {
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
 	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
 	Volumes(ctx context.Context, tenant string, f volume.Filter) ([]volume.Volume, error)
+	KeptMachines(ctx context.Context, tenant string, reader *app.ClusterReader, from string, limit int) ([]quarantine.Machine, error)
 	ChooseVolumes(ctx context.Context, who app.Actor, cluster string, c apptemplate.VolumeChoice, now time.Time) error
 }
 
@@ -81,6 +82,7 @@ type updateBuilder struct {
 	chosen     *bake.Use            // the images that were chosen when it was shown, where it's worked out again
 	again      bool                 // it was shown, and waited
 	kept       quarantine.Selection // the failed machines that are kept
+	reused     *reused              // the kept machine that is used again; nil: none
 	preview    cluster.UpdatePreview
 	facts      policy.Input
 	decision   policy.Decision
@@ -394,7 +396,7 @@ func (d *updateBuilder) extra(p appplan.Plan) (cost, cpu float64) {
 func (a *Updates) updateOffer(ctx context.Context, d *updateBuilder) (*cluster.PoolMatch, error) {
 	var nodes []app.NewNode
 	for _, n := range d.nodes {
-		if n.Change == appplan.NodeNew {
+		if n.Change == appplan.NodeNew && d.reused == nil {
 			nodes = append(nodes, app.NewNode{Node: app.Node{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone}})
 		}
 	}
@@ -406,7 +408,7 @@ func (a *Updates) foreseeUpdate(ctx context.Context, tenant string, d *updateBui
 	p := &d.preview
 	needs := family.AccountNeeds{Each: len(d.definition.FallbackHardware) > 0}
 	for _, n := range p.Nodes {
-		if n.Change != appplan.NodeNew {
+		if n.Change != appplan.NodeNew || d.reused != nil { // the machine exists
 			continue
 		}
 		need := family.MachineNeed{Count: 1, Flavor: d.definition.Hardware[n.Hardware], Image: d.definition.Images[n.Image], Zone: n.Zone}

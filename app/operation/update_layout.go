@@ -22,6 +22,9 @@ func resize(ctx context.Context, a *Builder, d *updateBuilder) error {
 	if len(d.ask.Nodes) > 0 {
 		return dropNodes(ctx, a, d)
 	}
+	if d.ask.KeptMachine != "" {
+		return reuse(ctx, a, d)
+	}
 	return d.change(ctx, a, layout.ChangeRequest{Nodes: d.existingNodes(), Size: d.ask.Size, Hardware: d.ask.Hardware, Image: d.ask.Image})
 }
 

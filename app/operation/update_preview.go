@@ -44,6 +44,9 @@ func (a *Updates) PreviewUpdate(ctx context.Context, actor app.Actor, cluster st
 	if m.Backfill {
 		return appcluster.UpdatePreview{}, errBackfill
 	}
+	if err := a.keptAsked(ctx, actor, c, &m); err != nil {
+		return appcluster.UpdatePreview{}, err
+	}
 	d, err := a.weighUpdate(ctx, actor, c, m, true)
 	if err != nil {
 		return appcluster.UpdatePreview{}, err
@@ -112,6 +115,9 @@ func (a *Submitter) resizeAsked(ctx context.Context, actor app.Actor, c app.Clus
 	}
 	switch {
 	case m.Backfill: // it was decided on when the cluster was asked for
+		v.Fixed = []policy.Field{policy.FieldSize, policy.FieldHardware}
+	case m.KeptMachine != "":
+		v.Facts.Nodes = c.Size + 1
 		v.Fixed = []policy.Field{policy.FieldSize, policy.FieldHardware}
 	case m.Size == 0 || len(m.Nodes) > 0:
 		v.Facts.Nodes = c.Size - len(m.Nodes)

@@ -71,6 +71,9 @@ var errBackfill = appcluster.InvalidUpdate("backfill", "Only Muster can set back
 
 // update is Update of someone who may.
 func (a *Updates) update(ctx context.Context, actor app.Actor, c app.Cluster, m appcluster.Update) (appcluster.UpdateAnswer, error) {
+	if err := a.keptAsked(ctx, actor, c, &m); err != nil {
+		return appcluster.UpdateAnswer{}, err
+	}
 	d, err := a.weighUpdate(ctx, actor, c, m, false)
 	if err != nil {
 		return appcluster.UpdateAnswer{}, err
@@ -172,6 +175,9 @@ func (a *Submitter) updateOperation(ctx context.Context, d *updateBuilder, who s
 		case len(node.Removed) > 0 || node.Change == "" && len(without(node.Services, d.node(node.Name).Services)) > 0:
 			change.Nodes[node.Name] = node.Services
 		}
+	}
+	if d.reused != nil {
+		change.Kept, change.KeptAs = d.reused.ID, d.reused.as
 	}
 	if len(change.New)+len(change.Leaving) > 0 || d.volumeCost > 0 {
 		change.Reservation = policy.Reservation{Nodes: p.After.Nodes, CPU: d.cpu(), CostPerHour: p.After.CostPerHour, VolumeCost: d.volumeCost}

@@ -2,6 +2,7 @@ package quarantine
 
 import (
 	"context"
+	"fmt"
 
 	"muster/app"
 	"muster/app/catalog"
@@ -66,6 +67,25 @@ type Machine struct {
 	Address     string    `json:"address,omitempty"`
 	SSHUser     string    `json:"ssh_user,omitempty"`
 	Isolation   Isolation `json:"isolation"`
+}
+
+// Usable refuses a machine that can't be used again in its cluster. Node is what it is while it's kept.
+func (m Machine) Usable(node app.Node) error {
+	e := &app.Error{Code: app.EConflict, Field: "kept_machine", Reason: ReasonGone}
+	switch {
+	case node.Lost():
+		e.Message = fmt.Sprintf("The machine of %s is lost, so it can't be used again.", m.Name)
+		e.Hint = "Delete it: muster cluster delete " + m.Name + "."
+	case m.Status == app.ClusterPending:
+		e.Message = fmt.Sprintf("The firewall of %s is still being closed.", m.Name)
+		e.Hint = "Wait until it's active, then use it again."
+	case m.Status != app.ClusterActive && m.Status != app.ClusterFailed:
+		e.Message = fmt.Sprintf("%s is %s, so it can't be used again.", m.Name, m.Status)
+		e.Hint = "Create a new machine: muster cluster grow " + m.FromName + "."
+	default:
+		return nil
+	}
+	return e
 }
 
 // mostListed bounds a list: no tenant keeps more at the same time.

@@ -53,7 +53,7 @@ func BoundUpdates(schema huma.Registry) {
 			f.Items.PrecomputeMessages()
 		})
 	}
-	for property, longest := range map[string]int{"hardware": longestName, "image": longestName, "plan_hash": 64, "min_available": 8, "keep_failed": 20} {
+	for property, longest := range map[string]int{"hardware": longestName, "image": longestName, "kept_machine": longestName, "plan_hash": 64, "min_available": 8, "keep_failed": 20} {
 		bound(property, func(f *huma.Schema) { f.MaxLength = &longest })
 	}
 }

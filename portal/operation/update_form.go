@@ -70,9 +70,11 @@ func (p *Service) newUpdateForm(ctx context.Context, a app.Actor, cluster string
 	f.whole = true
 	switch f.ask.Kind {
 	case app.OperationResize:
-		f.readSize(in)
-		f.nodes(in)
-		f.machines(in)
+		if f.readKeptMachine(in); f.ask.KeptMachine == "" {
+			f.readSize(in)
+			f.nodes(in)
+			f.machines(in)
+		}
 	case app.OperationAddServices, app.OperationRemoveServices:
 		f.services(in)
 		f.whole = len(f.ask.Services) > 0
@@ -125,6 +127,12 @@ func (f *changeForm) readSize(in url.Values) {
 	default:
 		f.ask.Size = size
 	}
+}
+
+// readKeptMachine reads which kept machine is used again, as a new node: there is nothing else to choose about that.
+func (f *changeForm) readKeptMachine(in url.Values) {
+	f.ask.KeptMachine = strings.TrimSpace(in.Get("kept_machine"))
+	f.page.Form.KeptMachine = f.ask.KeptMachine
 }
 
 func (f *changeForm) readBatch(in url.Values) {

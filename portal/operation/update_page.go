@@ -36,6 +36,7 @@ func (a Update) Wrong() bool { return a.Complaint.Message != "" || len(a.Errors)
 type UpdateForm struct {
 	Kind                    app.OperationKind
 	Size, SizeHint, Batch   string
+	KeptMachine             string // that is used again
 	Services, Nodes         []page.Choice
 	Hardwares, Images       []page.Choice
 	OnFailures              []page.Choice
@@ -57,6 +58,14 @@ type ParameterNow struct {
 // WasField is the name of the field with the former value.
 func (f ParameterNow) WasField() string { return "was-" + f.Name }
 
+// title is the page's title.
+func (f UpdateForm) title() string {
+	if f.KeptMachine != "" {
+		return "Use kept machine again"
+	}
+	return UpdateKindTitle(f.Kind)
+}
+
 // UpdateKindTitle is the title of a kind's form.
 func UpdateKindTitle(k app.OperationKind) string {
 	switch k {
@@ -73,6 +82,9 @@ func UpdateKindTitle(k app.OperationKind) string {
 func (f UpdateForm) help() string {
 	switch f.Kind {
 	case app.OperationResize:
+		if f.KeptMachine != "" {
+			return "The cluster grows by one node, which this machine becomes. It leaves inspection, and its services are installed again."
+		}
 		return "Nodes are drained before they're removed."
 	case app.OperationAddServices:
 		return "Services are added to existing nodes, or to new ones if the layout requires it."
@@ -276,6 +288,7 @@ func (p UpdatePreview) fields() []field {
 		add("nodes", n)
 	}
 	add("hardware", m.Hardware)
+	add("kept_machine", m.KeptMachine)
 	add("image", m.Image)
 	add("batch", strconv.Itoa(m.Batch))
 	add("on_failure", string(m.OnFailure))

@@ -10,17 +10,18 @@ import (
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 	ledgerdb "muster/app/store/ledger"
+	"muster/app/store/operation"
 )
 
-// takeReserved hands a machine that was promised to a node out to it: the intent, what is known of the machine, and its line of the receipt go over.
-// The step that
-// was just claimed finds the machine by the intent's tag then, or, where it is gone meanwhile, makes one as ever. The key by which the pool opened it
-// stays until the
-// machine is known not to take it any more.
+// takeReserved hands a machine that was promised to a node out to it: the intent, what is known of the machine, and its line of the receipt go over. The step
+// that was just claimed finds the machine by the intent's tag then, or, where it is gone meanwhile, makes one as ever. The key by which the pool opened it
+// stays until the machine is known not to take it any more. A kept machine is handed out in the same way.
 func takeReserved(t *db.Tx, now time.Time, nodes *ledgerdb.NodeSet, c *execution.ClaimedStep) error {
 	var from, pool, intent string
-	err := t.Row(`SELECT m.cluster, p.name, i.id FROM pool_machines m JOIN pools p ON p.id = m.pool JOIN intents i ON i.cluster = m.cluster AND i.ended_at = 0
-		WHERE m.for_cluster = ? AND m.for_node = ? AND m.for_cluster <> '' AND m.state = 'promised' ORDER BY i.created_at DESC LIMIT 1`, c.Cluster.ID, c.Node.Name).Scan(&from, &pool, &intent)
+	err := t.Row(`SELECT m.cluster, coalesce(p.name, ''), i.id FROM pool_machines m JOIN clusters c ON c.id = m.cluster LEFT JOIN pools p ON p.id = m.pool
+			JOIN intents i ON i.cluster = m.cluster AND i.ended_at = 0
+		WHERE m.for_cluster = ? AND m.for_node = ? AND m.for_cluster <> '' AND m.state = 'promised' AND (m.pool > 0 OR `+operation.KeptUsable+`)
+		ORDER BY i.created_at DESC LIMIT 1`, c.Cluster.ID, c.Node.Name).Scan(&from, &pool, &intent)
 	if db.IsNoRows(err) {
 		return nil
 	}
@@ -63,12 +64,11 @@ func takeReserved(t *db.Tx, now time.Time, nodes *ledgerdb.NodeSet, c *execution
 	return nil
 }
 
-// handoffSuffix ends the intent of a line of a pool's receipt whose machine is on under the intent itself.
-const handoffSuffix = "/pool"
-
-// moveResources ends the pool's lines of a machine and begins those of the node, at the same moment: nothing is counted twice.
+// moveResources ends the lines that a machine had where it was and begins those of the node, at the same moment: nothing is counted twice. Ended lines
+// have an intent of their own, since the machine is on under the intent itself.
 func moveResources(t *db.Tx, now time.Time, c app.Cluster, n app.Node, intent string) error {
-	if err := t.Exec(`UPDATE resources SET deleted_at = ?, intent = intent || '`+handoffSuffix+`' WHERE intent = ? AND id = ?`, db.Micros(now), intent, n.MachineID); err != nil {
+	ended := intent + "/" + n.TakenFrom
+	if err := t.Exec(`UPDATE resources SET deleted_at = ?, intent = ? WHERE intent = ? AND id = ?`, db.Micros(now), ended, intent, n.MachineID); err != nil {
 		return err
 	}
 	// What else was ever made for the intent, and may be left, is found and given back by the node's steps.
@@ -78,12 +78,17 @@ func moveResources(t *db.Tx, now time.Time, c app.Cluster, n app.Node, intent st
 	return t.Exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, created_at, deleted_at, owner, template, hardware, cpu)
 		SELECT CAST(? AS TEXT), x.kind, x.id, x.provider, x.tenant, CAST(? AS TEXT), CAST(? AS TEXT), x.zone, x.price, CAST(? AS BIGINT), 0, CAST(? AS TEXT), CAST(? AS TEXT),
 			x.hardware, x.cpu FROM resources x WHERE x.intent = ? AND x.id = ? ON CONFLICT DO NOTHING`,
-		intent, c.ID, n.Name, db.Micros(now), c.Owner, c.Template, intent+handoffSuffix, n.MachineID)
+		intent, c.ID, n.Name, db.Micros(now), c.Owner, c.Template, ended, n.MachineID)
 }
 
-// endHandoff ends the cluster in which the machine was, but for the key.
+// endHandoff ends the cluster in which the machine was, but for the key. A kept machine had a firewall of that cluster's, which is removed when it's proven
+// that nothing else is left; one of a pool had nothing but itself.
 func endHandoff(t *db.Tx, now time.Time, c app.Cluster, from string, n app.Node) error {
-	proof := fmt.Sprintf("Machine %s was assigned to node %s of cluster %s.", n.MachineID, n.Name, c.ID)
+	text := fmt.Sprintf("Machine %s was assigned to node %s of cluster %s.", n.MachineID, n.Name, c.ID)
+	proof, proven := text, now
+	if n.Pool == "" {
+		proof, proven = "", time.Time{}
+	}
 	for _, q := range []struct {
 		query string
 		args  []any
@@ -91,11 +96,11 @@ func endHandoff(t *db.Tx, now time.Time, c app.Cluster, from string, n app.Node)
 		{`UPDATE pool_machines SET state = 'handed', ended_at = ? WHERE cluster = ?`, []any{db.Micros(now), from}},
 		{`UPDATE nodes SET status = 'deleted', secret = ? WHERE cluster = ?`, []any{[]byte{}, from}},
 		{`UPDATE clusters SET status = 'deleted', message = ?, deleted_at = ?, deletion_verified_at = ?, deletion_proof = ?, proof_requested_at = ? WHERE id = ?`,
-			[]any{proof, db.Micros(now), db.Micros(now), proof, db.Micros(now), from}},
+			[]any{text, db.Micros(now), db.Micros(proven), proof, db.Micros(proven), from}},
 	} {
 		if err := t.Exec(q.query, q.args...); err != nil {
 			return err
 		}
 	}
-	return t.Event(app.Event{At: now, Tenant: c.Tenant, Cluster: from, Kind: app.EventCluster, Status: string(app.ClusterDeleted), Message: proof})
+	return t.Event(app.Event{At: now, Tenant: c.Tenant, Cluster: from, Kind: app.EventCluster, Status: string(app.ClusterDeleted), Message: text})
 }

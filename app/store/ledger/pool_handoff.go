@@ -21,18 +21,28 @@ func endPromises(t *db.Tx, now time.Time, cluster string) error {
 		return err
 	}
 	for i, m := range machines {
-		if err := t.Exec(`UPDATE pool_machines SET state = 'ready', for_cluster = '', for_node = '' WHERE cluster = ?`, m); err != nil {
-			return err
-		}
-		// They stand, whatever the limits say by now.
-		if err := t.Exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1`, m); err != nil {
-			return err
-		}
-		if err := WakePool(t, now, pools[i]); err != nil {
+		if err := endPromise(t, now, m, pools[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// endPromise is endPromises for one machine; pool is 0 for one that is kept for inspection, which is kept on.
+func endPromise(t *db.Tx, now time.Time, machine string, pool int64) error {
+	if pool == 0 {
+		if err := t.Exec(`DELETE FROM pool_machines WHERE cluster = ?`, machine); err != nil {
+			return err
+		}
+	} else if err := t.Exec(`UPDATE pool_machines SET state = 'ready', for_cluster = '', for_node = '' WHERE cluster = ?`, machine); err != nil {
+		return err
+	}
+	// They count again, whatever the limits say by now.
+	if err := t.Exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1
+		AND EXISTS (SELECT 1 FROM clusters c WHERE c.id = reservations.cluster AND c.deleted_at = 0)`, machine); err != nil || pool == 0 {
+		return err
+	}
+	return WakePool(t, now, pool)
 }
 
 // owned forgets the keys of pools by which machines cannot be opened any more.

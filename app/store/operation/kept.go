@@ -24,7 +24,8 @@ import (
 func KeepMachine(t *db.Tx, now time.Time, k appcluster.KeptMachine, status app.NodeStatus) error {
 	c := k.Cluster
 	from, node := c.KeptFrom, c.KeptNode
-	had, err := clusterdb.ScanNode(t.Row(`SELECT `+clusterdb.NodeColumns+` FROM nodes WHERE cluster = ? AND name = ?`, from, node))
+	var sealed []byte
+	had, err := clusterdb.ScanNode(t.Row(`SELECT `+clusterdb.NodeColumns+`, secret FROM nodes WHERE cluster = ? AND name = ?`, from, node), &sealed)
 	if db.IsNoRows(err) || err == nil && (had.MachineID == "" || had.Status == app.NodePlanned || had.Status == app.NodeDeleted) {
 		return &app.Error{Code: app.EConflict, Reason: quarantine.ReasonGone, Message: fmt.Sprintf("%s has no machine to keep any more.", node)}
 	}
@@ -61,29 +62,39 @@ func KeepMachine(t *db.Tx, now time.Time, k appcluster.KeptMachine, status app.N
 		SELECT CAST(? AS TEXT), person, in_group, tenant, access, shared_by, shared_at FROM cluster_shares WHERE cluster = ?`, c.ID, from); err != nil {
 		return err
 	}
-	if err := moveKept(t, now, k, had, status); err != nil {
+	if err := moveKept(t, now, k, had, resealed(t, sealed, from+"/"+node, c.ID+"/"+k.Nodes[0].Node.Name), status); err != nil {
 		return err
 	}
 	return announceKept(t, now, k)
 }
 
+// resealed returns the host key of a machine sealed for the node that it is from now on; none where it can't be read.
+func resealed(t *db.Tx, sealed []byte, was, is string) []byte {
+	key, err := t.Keys.Unseal(sealed, "nodes/"+was)
+	if err != nil || len(key) == 0 {
+		return []byte{}
+	}
+	return t.Keys.Seal(key, "nodes/"+is)
+}
+
 // moveKept moves the machine itself. The node that it was gets a key and an intent of its own for the next machine: whatever carries the old intent belongs to the
 // kept one.
-func moveKept(t *db.Tx, now time.Time, k appcluster.KeptMachine, had app.Node, status app.NodeStatus) error {
+func moveKept(t *db.Tx, now time.Time, k appcluster.KeptMachine, had app.Node, secret []byte, status app.NodeStatus) error {
 	c, from, node := k.Cluster, k.Cluster.KeptFrom, k.Cluster.KeptNode
 	is, nextIntent := k.Nodes[0].Node, k.Nodes[0].Intent
+	ended := "/" + c.ID + fleet.KeptSuffix // a machine that is used again may be kept once more
 	for _, q := range []struct {
 		query string
 		args  []any
 	}{
 		{`UPDATE nodes SET status = ?, machine_id = ?, addresses = ?, ssh_user = ?, ssh_port = ?, host_key = ?, own_root = ?, secret = ? WHERE cluster = ? AND name = ?`,
-			[]any{string(had.Status), had.MachineID, db.JSON(had.Addresses), had.SSHUser, had.SSHPort, had.HostKey, db.Flag(had.OwnRoot), []byte{}, c.ID, is.Name}},
-		{`UPDATE resources SET deleted_at = CASE WHEN deleted_at > 0 THEN deleted_at ELSE ? END, intent = intent || '` + fleet.KeptSuffix + `'
-			WHERE intent IN (SELECT id FROM intents WHERE cluster = ? AND node = ? AND ended_at = 0)`, []any{db.Micros(now), from, node}},
+			[]any{string(had.Status), had.MachineID, db.JSON(had.Addresses), had.SSHUser, had.SSHPort, had.HostKey, db.Flag(had.OwnRoot), secret, c.ID, is.Name}},
+		{`UPDATE resources SET deleted_at = CASE WHEN deleted_at > 0 THEN deleted_at ELSE ? END, intent = intent || ?
+			WHERE intent IN (SELECT id FROM intents WHERE cluster = ? AND node = ? AND ended_at = 0)`, []any{db.Micros(now), ended, from, node}},
 		{`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, created_at, deleted_at, owner, template, hardware, cpu)
 			SELECT i.id, x.kind, x.id, x.provider, x.tenant, CAST(? AS TEXT), CAST(? AS TEXT), x.zone, x.price, CAST(? AS BIGINT), 0, CAST(? AS TEXT), CAST(? AS TEXT),
-				x.hardware, x.cpu FROM intents i JOIN resources x ON x.intent = i.id || '` + fleet.KeptSuffix + `' WHERE i.cluster = ? AND i.node = ? AND i.ended_at = 0
-				AND x.deleted_at = ? ON CONFLICT DO NOTHING`, []any{c.ID, is.Name, db.Micros(now), c.Owner, c.Template, from, node, db.Micros(now)}},
+				x.hardware, x.cpu FROM intents i JOIN resources x ON x.intent = i.id || ? WHERE i.cluster = ? AND i.node = ? AND i.ended_at = 0
+				AND x.deleted_at = ? ON CONFLICT DO NOTHING`, []any{c.ID, is.Name, db.Micros(now), c.Owner, c.Template, ended, from, node, db.Micros(now)}},
 		{`DELETE FROM intents WHERE cluster = ?`, []any{c.ID}}, // that of a machine that is not asked for
 		{`UPDATE intents SET cluster = ?, node = ? WHERE cluster = ? AND node = ? AND ended_at = 0`, []any{c.ID, is.Name, from, node}},
 		{`INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at, create_attempts) VALUES (?, ?, ?, ?, ?, '', ?, 0, ?)`,

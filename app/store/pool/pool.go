@@ -232,6 +232,10 @@ func (s *Store) AssignedIntents(ctx context.Context, clusters []string) (map[str
 			args...); err != nil {
 			return err
 		}
+		if err := s.Each(ctx, add, `SELECT i.id, i.cluster FROM pool_machines m JOIN intents i ON i.cluster = m.for_cluster AND i.node = m.for_node
+			WHERE m.cluster `+in+` AND m.pool = 0 AND m.state = 'handed'`, args...); err != nil { // a kept machine that is used again
+			return err
+		}
 		return s.Each(ctx, add, `SELECT i.id, i.cluster FROM pool_machines m JOIN intents i ON i.cluster = m.for_cluster AND i.node = m.for_node
 			WHERE m.for_cluster `+in+` AND m.for_cluster <> '' AND m.state = 'handed'`, args...)
 	})

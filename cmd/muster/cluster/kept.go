@@ -55,7 +55,8 @@ func clusterKeptCommand(c *cli.Context) *cobra.Command {
 		Use:   "kept [ID|NAME]",
 		Short: "List failed machines that are kept for inspection",
 		Long: "List failed machines that are kept for inspection instead of deleted, of one cluster or of all. Each is a cluster of its own: sign in with\n" +
-			"muster cluster ssh, keep it longer with muster cluster extend, delete it with muster cluster delete.",
+			"muster cluster ssh, keep it longer with muster cluster extend, delete it with muster cluster delete. Once you've repaired it, use it again\n" +
+			"in its cluster with muster cluster grow --kept-machine.",
 		Example: "  muster cluster kept\n  muster cluster kept shop --format json",
 		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -24,6 +24,7 @@ type updateFlags struct {
 	hardware, image string
 	batch           int
 	askBetween      bool
+	kept            string // the kept machine that is used again
 	noRestart       bool
 	replace         bool
 	config          string
@@ -55,9 +56,18 @@ var updates = []struct {
 			return cluster.Update{Kind: app.OperationResize, Size: size, Nodes: f.nodes, Volumes: template.VolumeChoice(f.volumes)}, err
 		}},
 	{use: "grow ID|NAME [NODES]", short: "Add nodes to a cluster",
-		example: "muster cluster grow shop\nmuster cluster grow shop 2 --yes --wait",
-		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theMachines),
-		read: func(_ *cli.Context, v cluster.View, args []string, _ *updateFlags) (cluster.Update, error) {
+		more:    "With --kept-machine, a failed machine that is kept for inspection is used again as a new node.",
+		example: "muster cluster grow shop\nmuster cluster grow shop 2 --yes --wait\nmuster cluster grow shop --kept-machine shop-n3-kept-7",
+		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theMachines, func(f *updateFlags, flags *pflag.FlagSet) {
+			flags.StringVar(&f.kept, "kept-machine", "", "use this kept `machine` again, by ID or name; see muster cluster kept")
+		}),
+		read: func(_ *cli.Context, v cluster.View, args []string, f *updateFlags) (cluster.Update, error) {
+			if f.kept != "" {
+				if len(args) > 0 {
+					return cluster.Update{}, cli.Usagef("NODES and --kept-machine can't be combined: a kept machine is one node")
+				}
+				return cluster.Update{Kind: app.OperationResize, KeptMachine: f.kept}, nil
+			}
 			by, err := amountOr(1, args, "NODES")
 			return cluster.Update{Kind: app.OperationResize, Size: v.Size + by}, err
 		}},
