@@ -47,7 +47,8 @@ type Sleeper interface {
 type Adopter interface {
 	// Adopt has the machine carry spec's tags and host name from now on, as far as the provider keeps them; the intent among the tags is the machine's own. Where
 	// the provider itself, and not a file of the machine, says who is let in, it is the holder of spec's AuthorizedKey alone. With spec's Firewall, where the
-	// provider makes any, the machine is behind that of its new cluster before it carries the cluster's tags. Doing it again changes nothing, wherever an
+	// provider makes any, the machine is behind that of its new cluster before it carries the cluster's tags; without, it leaves that of its old one, and is as if Create had made it
+	// without. Doing it again changes nothing, wherever an
 	// earlier call was cut off. A machine that is not there is ENotFound.
 	Adopt(ctx context.Context, id string, spec MachineSpec) error
 }

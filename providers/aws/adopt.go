@@ -29,6 +29,8 @@ func (c *cloud) Adopt(ctx context.Context, id string, spec appfamily.MachineSpec
 		if err := c.enclose(ctx, i, spec); err != nil {
 			return err
 		}
+	} else if err := c.release(ctx, i, spec); err != nil {
+		return err
 	}
 	has := tagsFrom(i.Tags)
 	resources := []string{id}
@@ -72,9 +74,45 @@ func (c *cloud) enclose(ctx context.Context, i types.Instance, spec appfamily.Ma
 		return err
 	}
 	wants := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(o.groups), group))))
-	at := slices.IndexFunc(i.NetworkInterfaces, func(n types.InstanceNetworkInterface) bool {
+	return c.putInto(ctx, i, wants, o.groups)
+}
+
+// release takes an instance out of the firewall of the cluster that its tags name: into the account's groups, or the VPC's default group where there are none.
+func (c *cloud) release(ctx context.Context, i types.Instance, spec appfamily.MachineSpec) error {
+	has := tagsFrom(i.Tags)
+	name := groupName(has[appfamily.TagInstallation], has[appfamily.TagCluster])
+	at := primary(i)
+	if at < 0 || !slices.ContainsFunc(i.NetworkInterfaces[at].Groups, func(g types.GroupIdentifier) bool { return value(g.GroupName) == name }) {
+		return nil
+	}
+	o, err := c.options(spec.Flavor, spec.Image)
+	if err != nil {
+		return err
+	}
+	wants := slices.Compact(slices.Sorted(slices.Values(o.groups)))
+	if len(wants) == 0 {
+		group, err := c.firewalls.find(ctx, value(i.VpcId), "default")
+		if err != nil {
+			return err
+		}
+		if group == nil {
+			return hinted(app.Errorf(app.EInvalid, "VPC %s has no default security group.", value(i.VpcId)), "Set security_group_ids.")
+		}
+		wants = []string{value(group.GroupId)}
+	}
+	return c.putInto(ctx, i, wants, o.groups)
+}
+
+// primary returns which of an instance's interfaces is its own, from 0; -1 where EC2 doesn't list it yet.
+func primary(i types.Instance) int {
+	return slices.IndexFunc(i.NetworkInterfaces, func(n types.InstanceNetworkInterface) bool {
 		return n.NetworkInterfaceId != nil && n.Attachment != nil && value(n.Attachment.DeviceIndex) == 0
 	})
+}
+
+// putInto puts the own interface of an instance into groups, and no others. Set are those that the account's settings name.
+func (c *cloud) putInto(ctx context.Context, i types.Instance, wants, set []string) error {
+	at := primary(i)
 	if at < 0 {
 		return app.Errorf(app.ETransient, "EC2 doesn't list the network interface of instance %s yet, so its firewall can't be attached.", value(i.InstanceId))
 	}
@@ -86,11 +124,11 @@ func (c *cloud) enclose(ctx context.Context, i types.Instance, spec appfamily.Ma
 	if slices.Equal(has, wants) {
 		return nil
 	}
-	err = c.tuning.patiently(ctx, func() error { // the group may be so new that EC2 does not know it yet
+	err := c.tuning.patiently(ctx, func() error { // the group may be so new that EC2 does not know it yet
 		_, err := c.ec2.modifyNetworkInterfaceAttribute(ctx, &ec2.ModifyNetworkInterfaceAttributeInput{NetworkInterfaceId: i.NetworkInterfaces[at].NetworkInterfaceId, Groups: wants})
 		return err
 	}, "InvalidGroup.NotFound")
-	if !slices.ContainsFunc(o.groups, func(id string) bool { return err != nil && strings.Contains(err.Error(), id) }) {
+	if !slices.ContainsFunc(set, func(id string) bool { return err != nil && strings.Contains(err.Error(), id) }) {
 		err = unknownYet(err)
 	}
 	return err

@@ -78,7 +78,42 @@ func (h adoption[S]) adoptedOnce(t S) {
 	if again := create(t, p, next); again.ID != made.ID {
 		t.Errorf("its intent creates %s next to it", again.ID)
 	}
+	if h.Firewall != nil {
+		h.released(t, p, made.ID, next)
+	}
 	h.leave(t, p, made.ID)
+}
+
+// released wants a machine that goes from a cluster with a firewall to one without to leave the firewall, as one that was kept for inspection.
+func (h adoption[S]) released(t S, p family.Provider, id string, spec family.MachineSpec) {
+	t.Helper()
+	a, _ := family.PowerOf[family.Adopter](p)
+	sharer, _ := family.PowerOf[family.Sharer](p)
+	was := map[string]string{family.TagInstallation: Installation, family.TagCluster: "c7"}
+	things, err := sharer.Shared(t.Context(), was)
+	if err != nil || len(things) == 0 {
+		t.Fatalf("created for the cluster: %+v, %v", things, err)
+	}
+	spec.Firewall, spec.Hostname, spec.Tags = nil, "n1.c8.suite.test", maps.Clone(spec.Tags)
+	spec.Tags[family.TagCluster], spec.Tags[family.TagNode] = "c8", "n1"
+	for range 2 {
+		if err := a.Adopt(t.Context(), id, spec); err != nil {
+			t.Fatalf("adopt without a firewall: %v", err)
+		}
+	}
+	if h.Behind != nil {
+		behind := h.Behind(t, id)
+		for _, thing := range things {
+			if slices.Contains(behind, thing.Name) {
+				t.Errorf("%s %s is still in front of the machine", thing.Kind, thing.Name)
+			}
+		}
+	}
+	for _, thing := range things {
+		if err := sharer.DeleteShared(t.Context(), thing.ID); err != nil {
+			t.Errorf("delete %s, which no machine is behind any more: %v", thing.ID, err)
+		}
+	}
 }
 
 // adoptedAfter has the answer to the n-th call of an adoption that changes something be lost, and the adoption be asked for again; false where there is no

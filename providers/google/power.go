@@ -60,6 +60,23 @@ func (p *Provider) done(ctx context.Context, id string, op *gcp.Operation, err e
 	return err
 }
 
+// setNetworkTags has the network tags of a machine be these. Those that came in between are not written over.
+func (p *Provider) setNetworkTags(ctx context.Context, i *gcp.Instance, items []string) error {
+	t := &gcp.Tags{Items: items}
+	if i.Tags != nil {
+		if slices.Equal(i.Tags.Items, items) {
+			return nil
+		}
+		t.Fingerprint = i.Tags.Fingerprint
+	}
+	op, err := p.api.SetTags(ctx, p.project, base(i.Zone), i.Name, t, freshID())
+	return p.done(ctx, i.Name, op, err)
+}
+
+func without(list []string, one string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == one })
+}
+
 // Adopt returns the machine other tags and another name: in its metadata, which says what they are, and in its labels, which it is found by. Who is let in,
 // a file of the machine says; its host name in the cloud cannot be changed.
 func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
@@ -80,15 +97,12 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec
 		if err := p.ensureFirewall(ctx, spec, c, zone); err != nil {
 			return err
 		}
-		if tag := networkTag(spec.Tags); i.Tags == nil || !slices.Equal(i.Tags.Items, []string{tag}) {
-			t := &gcp.Tags{Items: []string{tag}}
-			if i.Tags != nil {
-				t.Fingerprint = i.Tags.Fingerprint
-			}
-			op, err := p.api.SetTags(ctx, p.project, zone, i.Name, t, freshID())
-			if err := p.done(ctx, id, op, err); err != nil {
-				return err
-			}
+		if err := p.setNetworkTags(ctx, i, []string{networkTag(spec.Tags)}); err != nil {
+			return err
+		}
+	} else if was := networkTag(tagsOf(i, metaOf(i))); i.Tags != nil && slices.Contains(i.Tags.Items, was) { // it leaves its old cluster's firewall
+		if err := p.setNetworkTags(ctx, i, without(i.Tags.Items, was)); err != nil {
+			return err
 		}
 	}
 	meta := metaOf(i)

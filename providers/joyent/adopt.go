@@ -44,5 +44,23 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec
 	if spec.Firewall != nil && !m.Firewall {
 		return gone(id, coded(p.api.Act(ctx, id, "enable_firewall")))
 	}
+	if spec.Firewall == nil && has[tagFirewall] != "" {
+		return p.release(ctx, id)
+	}
 	return nil
+}
+
+// release takes a machine out of the firewall of the cluster that it was in. What the settings say of machines without one holds for it then. The tag goes
+// last: while it's there, this is done again.
+func (p *Provider) release(ctx context.Context, id string) error {
+	on, err := p.settings.Bool("firewall", false)
+	if err != nil {
+		return err
+	}
+	if !on {
+		if err := coded(p.api.Act(ctx, id, "disable_firewall")); err != nil {
+			return gone(id, err)
+		}
+	}
+	return gone(id, coded(p.api.DeleteTag(ctx, id, tagFirewall)))
 }

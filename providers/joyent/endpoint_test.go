@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -346,6 +347,12 @@ func (c *cloud) machine(w http.ResponseWriter, r *http.Request, id string) {
 		part(m.Tags)
 	case strings.HasSuffix(r.URL.Path, "/metadata") && m.State != "deleted":
 		part(m.Metadata)
+	case strings.Contains(r.URL.Path, "/tags/") && r.Method == http.MethodDelete && m.State != "deleted":
+		delete(m.Tags, path.Base(r.URL.Path))
+		w.WriteHeader(204)
+	case action == "disable_firewall" && m.State == "running":
+		m.Firewall = false
+		w.WriteHeader(202)
 	case action == "enable_firewall" && m.State == "running":
 		m.Firewall = true
 		w.WriteHeader(202)

@@ -43,6 +43,8 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec
 			if err := p.enclose(ctx, s, one, o); err != nil {
 				return nil, err
 			}
+		} else if err := leave(ctx, s, one, o); err != nil {
+			return nil, err
 		}
 		if err := redescribe(ctx, s, id, spec.Tags); err != nil {
 			return nil, err
@@ -58,39 +60,83 @@ func (p *Provider) enclose(ctx context.Context, s *stack.Session, one *stack.Ser
 	if err != nil {
 		return err
 	}
-	wants := []string{group}
-	if len(o.machineOptionsOf.groups) > 0 {
-		all, err := listGroups(ctx, s, groups.ListOpts{})
-		if err != nil {
-			return err
-		}
-		for _, name := range o.machineOptionsOf.groups {
-			i := slices.IndexFunc(all, func(g groups.SecGroup) bool { return g.ID == name || g.Name == name })
-			if i < 0 {
-				e := app.Errorf(app.EInvalid, "security group %q doesn't exist in the project", name)
-				e.Hint = "Create it, or remove it from the setting security_groups."
-				return e
-			}
-			wants = append(wants, all[i].ID)
-		}
+	named, err := accountGroups(ctx, s, o)
+	if err != nil {
+		return err
 	}
-	slices.Sort(wants)
-	wants = slices.Compact(wants)
-	var found []ports.Port
-	err = stack.Whole(func() error {
-		found = nil
-		return ports.List(s.Network, ports.ListOpts{DeviceID: one.ID}).EachPage(ctx, stack.Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
-			some, err := ports.ExtractPorts(page)
-			found = append(found, some...)
-			return true, err
-		}))
-	})
+	found, err := serverPorts(ctx, s, one.ID)
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
 		return app.Errorf(app.ETransient, "server %s has no port for its firewall yet", one.ID)
 	}
+	return putInto(ctx, s, found, append(named, group))
+}
+
+// leave takes all ports of a server out of the group of the cluster that its tags name: into the account's, or the project's default group where there
+// are none, which is where Nova puts servers.
+func leave(ctx context.Context, s *stack.Session, one *stack.Server, o order) error {
+	tags := one.Tags()
+	if s.Network == nil || tags[family.TagCluster] == "" {
+		return nil
+	}
+	its, err := clusterGroups(ctx, s, tags)
+	if err != nil || len(its) == 0 {
+		return err
+	}
+	found, err := serverPorts(ctx, s, one.ID)
+	if err != nil || !slices.ContainsFunc(found, func(port ports.Port) bool { return slices.Contains(port.SecurityGroups, its[0].ID) }) {
+		return err
+	}
+	wants, err := accountGroups(ctx, s, o)
+	if err == nil && len(wants) == 0 {
+		o.machineOptionsOf.groups = []string{"default"}
+		wants, err = accountGroups(ctx, s, o)
+	}
+	if err != nil {
+		return err
+	}
+	return putInto(ctx, s, found, wants)
+}
+
+// accountGroups returns the IDs of the groups that the settings name.
+func accountGroups(ctx context.Context, s *stack.Session, o order) (ids []string, err error) {
+	if len(o.machineOptionsOf.groups) == 0 {
+		return nil, nil
+	}
+	all, err := listGroups(ctx, s, groups.ListOpts{})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range o.machineOptionsOf.groups {
+		i := slices.IndexFunc(all, func(g groups.SecGroup) bool { return g.ID == name || g.Name == name })
+		if i < 0 {
+			e := app.Errorf(app.EInvalid, "security group %q doesn't exist in the project", name)
+			e.Hint = "Create it, or remove it from the setting security_groups."
+			return nil, e
+		}
+		ids = append(ids, all[i].ID)
+	}
+	return ids, nil
+}
+
+func serverPorts(ctx context.Context, s *stack.Session, server string) (found []ports.Port, err error) {
+	err = stack.Whole(func() error {
+		found = nil
+		return ports.List(s.Network, ports.ListOpts{DeviceID: server}).EachPage(ctx, stack.Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
+			some, err := ports.ExtractPorts(page)
+			found = append(found, some...)
+			return true, err
+		}))
+	})
+	return found, err
+}
+
+// putInto puts ports into groups, and into no others.
+func putInto(ctx context.Context, s *stack.Session, found []ports.Port, wants []string) error {
+	slices.Sort(wants)
+	wants = slices.Compact(wants)
 	for _, port := range found {
 		if slices.Equal(slices.Sorted(slices.Values(port.SecurityGroups)), wants) {
 			continue

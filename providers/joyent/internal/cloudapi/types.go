@@ -103,7 +103,7 @@ func (c *Client) CreateMachine(ctx context.Context, fields map[string]any) (Mach
 	return m, err
 }
 
-// Act does something to a machine: start, stop or enable_firewall.
+// Act does something to a machine: start, stop, enable_firewall or disable_firewall.
 func (c *Client) Act(ctx context.Context, id, action string) error {
 	_, err := c.do(ctx, http.MethodPost, "/machines/"+url.PathEscape(id), url.Values{"action": {action}}, map[string]string{"action": action}, nil)
 	return err
@@ -112,6 +112,12 @@ func (c *Client) Act(ctx context.Context, id, action string) error {
 // AddTags puts tags on a machine, and writes over those of the same names.
 func (c *Client) AddTags(ctx context.Context, id string, tags map[string]string) error {
 	_, err := c.do(ctx, http.MethodPost, "/machines/"+url.PathEscape(id)+"/tags", nil, tags, nil)
+	return err
+}
+
+// DeleteTag takes a tag off a machine.
+func (c *Client) DeleteTag(ctx context.Context, id, name string) error {
+	_, err := c.do(ctx, http.MethodDelete, "/machines/"+url.PathEscape(id)+"/tags/"+url.PathEscape(name), nil, nil, nil)
 	return err
 }
 
