@@ -56,7 +56,7 @@ func TestKeptMachinesAreShown(t *testing.T) {
 			"Delete machine", "Not isolated")
 	}
 	own := ada.get("/clusters/web-n1-kept-1")
-	own.reads(200, "Kept for inspection.", "This machine was n1 of web-1", "Delete machine", "Extend by")
+	own.reads(200, "Kept for inspection.", "This machine was n1 of web-1", "Delete machine", "Extend by", "Use again")
 	own.lacks("Change cluster", "Repair")
 	cy.get("/kept-machines").lacks("web-n1-kept")
 	cy.get("/clusters/web-n1-kept-1").reads(404, "doesn't exist")

@@ -156,6 +156,7 @@ func (p *clusterPage) readKept(ctx context.Context, a app.Actor, c *Show) (err e
 	for _, m := range all {
 		if m.ID == c.View.ID {
 			c.Isolation = m.Isolation
+			c.UseAgain = !m.FromDeleted && a.MayIn("DeleteCluster", m.Cluster)
 		}
 	}
 	return err

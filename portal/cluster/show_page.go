@@ -57,6 +57,7 @@ type Show struct {
 	// Kept are the failed machines that are kept of the cluster, and Isolation says of a kept one who reaches it.
 	Kept      []quarantine.Machine
 	Isolation quarantine.Isolation
+	UseAgain  bool // the actor may have its cluster use it again
 }
 
 // deleteWords is what the button says that deletes a cluster.

@@ -147,7 +147,7 @@ func ShowPage(f page.Frame, c Show) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if c.View.KeptFrom != "" {
-				templ_7745c5c3_Err = quarantine.Banner(c.View.Cluster, c.Isolation).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = quarantine.Banner(c.View.Cluster, c.Isolation, c.UseAgain).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -37,10 +37,15 @@ func endPromise(t *db.Tx, now time.Time, machine string, pool int64) error {
 	} else if err := t.Exec(`UPDATE pool_machines SET state = 'ready', for_cluster = '', for_node = '' WHERE cluster = ?`, machine); err != nil {
 		return err
 	}
-	// They count again, whatever the limits say by now.
-	if err := t.Exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1
-		AND EXISTS (SELECT 1 FROM clusters c WHERE c.id = reservations.cluster AND c.deleted_at = 0)`, machine); err != nil || pool == 0 {
-		return err
+	// It counts again, whatever the limits say by now.
+	const its = `SELECT r.id FROM reservations r JOIN clusters c ON c.id = r.cluster WHERE r.cluster = ? AND r.pool = 1 AND c.deleted_at = 0`
+	for _, table := range []string{"reservations SET ended_at = 0 WHERE id", "reservation_groups SET ended_at = 0 WHERE reservation"} {
+		if err := t.Exec(`UPDATE `+table+` IN (`+its+`)`, machine); err != nil {
+			return err
+		}
+	}
+	if pool == 0 {
+		return nil
 	}
 	return WakePool(t, now, pool)
 }

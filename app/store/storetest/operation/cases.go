@@ -31,4 +31,6 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a failed machine is kept instead of deleted", (*storeTest).keep},
 	{"kept machines end with their cluster", (*storeTest).keptEndsWithCluster},
 	{"a tenant keeps a bounded number of machines", (*storeTest).keptBound},
+	{"a kept machine is used again", (*storeTest).keptUsedAgain},
+	{"a kept machine that isn't used stays kept", (*storeTest).keptPromiseEnds},
 })
