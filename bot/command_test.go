@@ -12,6 +12,7 @@ import (
 	"muster/app/chat"
 	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/lease"
 	"muster/app/operation"
 	"muster/app/plan"
 	"muster/app/policy"
@@ -33,7 +34,7 @@ type stub struct {
 	resumed  []int64
 	undone   []string
 	homes    []chat.Home
-	outlook  operation.LeaseOutlook
+	outlook  lease.Outlook
 	clusters []app.ClusterSummary
 	inbox    []cluster.Request
 	lines    []app.LogLine
@@ -93,7 +94,7 @@ func (s *stub) Ask(_ context.Context, a app.Actor, r cluster.CreateRequest) (clu
 	return cluster.Answer{Cluster: &v}, s.refuse
 }
 
-func (s *stub) ExtendLease(_ context.Context, _ app.Actor, _ string, r template.LeaseRequest) (operation.LeaseOutlook, error) {
+func (s *stub) ExtendLease(_ context.Context, _ app.Actor, _ string, r template.LeaseRequest) (lease.Outlook, error) {
 	s.leases = append(s.leases, r)
 	o := s.outlook
 	o.Until = o.Until.Add(r.By)
@@ -133,7 +134,7 @@ var ada = Person{Kind: "slack", External: "T1/U1", Command: "/muster"}
 
 func talk(t *testing.T) (checkedBot, *stub) {
 	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser, Groups: []string{"ops"}}, catalog: someCatalog(), hash: "h1",
-		outlook: operation.LeaseOutlook{Cluster: "shop-7", Name: "shop", Owner: "ada", Until: time.Now().Add(time.Hour).Truncate(time.Second)}}
+		outlook: lease.Outlook{Cluster: "shop-7", Name: "shop", Owner: "ada", Until: time.Now().Add(time.Hour).Truncate(time.Second)}}
 	return checkedBot{New(s.config(slog.New(slog.NewTextHandler(t.Output(), nil))))}, s
 }
 

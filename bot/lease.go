@@ -7,7 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/humanize"
-	"muster/app/operation"
+	"muster/app/lease"
 	"muster/app/template"
 )
 
@@ -56,7 +56,7 @@ func (ls leases) extend(ctx context.Context, r request, d action) (Answer, error
 }
 
 // leaseShown shows a lease, with buttons that extend it.
-func (r reader) leaseShown(o operation.LeaseOutlook, title string, beside bool) Answer {
+func (r reader) leaseShown(o lease.Outlook, title string, beside bool) Answer {
 	a := Answer{Title: title, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(o.Cluster))}}}
 	switch {
 	case o.Deleted:
@@ -76,7 +76,7 @@ func (r reader) leaseShown(o operation.LeaseOutlook, title string, beside bool) 
 }
 
 // leaseButtons extend a lease. Those that its rules don't allow are marked, and pressing one explains why.
-func (r reader) leaseButtons(o operation.LeaseOutlook, beside bool) []Button {
+func (r reader) leaseButtons(o lease.Outlook, beside bool) []Button {
 	if o.Offer.Refusal != "" || o.Until.IsZero() || o.Deleted || o.Deleting {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"muster/app/fleet"
 	"muster/app/idle"
 	"muster/app/layout"
+	applease "muster/app/lease"
 	"muster/app/operation"
 	"muster/app/policy"
 	"muster/app/template"
@@ -74,7 +75,7 @@ func (s *stub) Orphans(context.Context, app.Actor, bool) (fleet.OrphanReport, er
 	return fleet.OrphanReport{Orphans: []fleet.Orphan{{Machine: "m-17", Provider: "aws", Kind: fleet.OrphanUnknown, State: fleet.OrphanReported}}}, s.refuse
 }
 
-func (s *stub) LeaseOutlook(context.Context, app.Actor, string) (operation.LeaseOutlook, error) {
+func (s *stub) LeaseOutlook(context.Context, app.Actor, string) (applease.Outlook, error) {
 	return s.outlook, s.refuse
 }
 

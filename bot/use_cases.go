@@ -11,6 +11,7 @@ import (
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/idle"
+	"muster/app/lease"
 	"muster/app/operation"
 	"muster/app/policy"
 	"muster/app/template"
@@ -96,8 +97,8 @@ type (
 	}
 	// Leases shows and extends leases.
 	Leases interface {
-		LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (operation.LeaseOutlook, error)
-		ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (operation.LeaseOutlook, error)
+		LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (lease.Outlook, error)
+		ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (lease.Outlook, error)
 	}
 	// Idle shows how clusters are used, and keeps them.
 	Idle interface {

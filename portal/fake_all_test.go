@@ -16,7 +16,7 @@ import (
 	"muster/app/identity"
 	"muster/app/idle"
 	"muster/app/layout"
-	"muster/app/operation"
+	"muster/app/lease"
 	"muster/app/policy"
 	"muster/app/providervalue"
 	"muster/app/quarantine"
@@ -214,8 +214,8 @@ func (f *fake) IdleSavings(context.Context, app.Actor, time.Time, time.Time) (id
 
 func (f *fake) IdlePolicy(context.Context, app.Actor) (*template.IdlePolicy, error) { return nil, nil }
 
-func (f *fake) LeaseOutlook(context.Context, app.Actor, string) (operation.LeaseOutlook, error) {
-	return operation.LeaseOutlook{}, nil
+func (f *fake) LeaseOutlook(context.Context, app.Actor, string) (lease.Outlook, error) {
+	return lease.Outlook{}, nil
 }
 
 func (f *fake) TemplatePrices(context.Context, app.Actor) (map[string]float64, error) {

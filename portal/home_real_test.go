@@ -13,7 +13,7 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
-	appoperation "muster/app/operation"
+	"muster/app/lease"
 	"muster/portal/portaltest"
 )
 
@@ -50,8 +50,8 @@ func TestBrowserHome(t *testing.T) {
 // leased has leases with half a year left, so that clocks may be set in between.
 type leased struct{ *fakeHome }
 
-func (leased) LeaseOutlook(_ context.Context, _ app.Actor, cluster string) (appoperation.LeaseOutlook, error) {
-	return appoperation.LeaseOutlook{Cluster: cluster, Name: "lake", Owner: "ada", Access: app.AccessOwner, Until: time.Now().Add(182 * 24 * time.Hour)}, nil
+func (leased) LeaseOutlook(_ context.Context, _ app.Actor, cluster string) (lease.Outlook, error) {
+	return lease.Outlook{Cluster: cluster, Name: "lake", Owner: "ada", Access: app.AccessOwner, Until: time.Now().Add(182 * 24 * time.Hour)}, nil
 }
 
 func (leased) ManualSteps(context.Context, app.Actor, execution.ManualStepQuery) ([]execution.ManualStep, error) {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"muster/app"
-	appoperation "muster/app/operation"
+	"muster/app/lease"
 	apppolicy "muster/app/policy"
 	"muster/app/template"
 	appusage "muster/app/usage"
@@ -85,20 +85,20 @@ func (f *fakeQuotas) DeleteQuota(_ context.Context, _ app.Actor, scope apppolicy
 	return app.Errorf(app.ENotFound, "There is no such quota.")
 }
 
-func (f *fakeQuotas) ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (appoperation.LeaseOutlook, error) {
+func (f *fakeQuotas) ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (lease.Outlook, error) {
 	v, err := f.Cluster(ctx, a, cluster)
 	if err != nil {
-		return appoperation.LeaseOutlook{}, err
+		return lease.Outlook{}, err
 	}
 	if !a.MayIn("ExtendLease", shownTo(v.Cluster, a)) {
-		return appoperation.LeaseOutlook{}, app.Errorf(app.EForbidden, "Only its owner may.")
+		return lease.Outlook{}, app.Errorf(app.EForbidden, "Only its owner may.")
 	}
 	until, beyond, err := f.rules.Move(v.CreatedAt, v.ExpiresAt, f.fake.now(), r)
 	if err != nil || beyond != nil && r.Reason == "" {
 		if err == nil {
 			err = beyond
 		}
-		return appoperation.LeaseOutlook{}, err
+		return lease.Outlook{}, err
 	}
 	f.moved = append(f.moved, r)
 	f.fake.mu.Lock()
@@ -108,19 +108,19 @@ func (f *fakeQuotas) ExtendLease(ctx context.Context, a app.Actor, cluster strin
 	return f.LeaseOutlook(ctx, a, cluster)
 }
 
-func (f *fakeQuotas) LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (appoperation.LeaseOutlook, error) {
+func (f *fakeQuotas) LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (lease.Outlook, error) {
 	v, err := f.Cluster(ctx, a, cluster)
 	if err != nil {
-		return appoperation.LeaseOutlook{}, err
+		return lease.Outlook{}, err
 	}
-	return appoperation.LeaseOutlook{Cluster: v.ID, Name: v.Name, Owner: v.Owner, Access: v.Access, Until: v.ExpiresAt, Offer: f.rules.Offer(v.CreatedAt, v.ExpiresAt, f.fake.now()),
-		Warnings:  []appoperation.LeaseWarned{{Before: 4 * time.Hour, At: v.ExpiresAt.Add(-4 * time.Hour)}},
-		Obstacles: []appoperation.LeaseObstacle{{Kind: appoperation.ObstacleProvisioner, Text: "No provisioner can take <this>.", Stop: true}}}, nil
+	return lease.Outlook{Cluster: v.ID, Name: v.Name, Owner: v.Owner, Access: v.Access, Until: v.ExpiresAt, Offer: f.rules.Offer(v.CreatedAt, v.ExpiresAt, f.fake.now()),
+		Warnings:  []lease.Warned{{Before: 4 * time.Hour, At: v.ExpiresAt.Add(-4 * time.Hour)}},
+		Obstacles: []lease.Obstacle{{Kind: lease.ObstacleProvisioner, Text: "No provisioner can take <this>.", Stop: true}}}, nil
 }
 
-func (f *fakeQuotas) LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (appoperation.LeaseOutlook, bool, error) {
+func (f *fakeQuotas) LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (lease.Outlook, bool, error) {
 	if signature != "good" {
-		return appoperation.LeaseOutlook{}, false, &app.Error{Code: app.EInvalid, Message: "This link is invalid."}
+		return lease.Outlook{}, false, &app.Error{Code: app.EInvalid, Message: "This link is invalid."}
 	}
 	o, err := f.LeaseOutlook(ctx, a, cluster)
 	return o, end == "old", err
@@ -340,7 +340,7 @@ func TestMoneyAPI(t *testing.T) {
 		r := s.request(method, "/api/v1"+path, body, append([]string{"Authorization", "Bearer token-of-ada", "Content-Type", "application/json"}, headers...)...)
 		return s.do(r)
 	}
-	var o appoperation.LeaseOutlook
+	var o lease.Outlook
 	a := api(http.MethodPost, "/clusters/"+id+"/lease", `{"by":3600000000000}`)
 	if err := json.Unmarshal([]byte(a.body), &o); err != nil || a.status != http.StatusOK || !o.Until.Equal(f.fake.now().Add(25*time.Hour)) || len(o.Obstacles) != 1 {
 		t.Errorf("extend: %d %s", a.status, a.body)

@@ -22,6 +22,7 @@ import (
 	"muster/app/image"
 	"muster/app/label"
 	"muster/app/layout"
+	"muster/app/lease"
 	"muster/app/node"
 	"muster/app/observe"
 	"muster/app/operation"
@@ -85,22 +86,24 @@ type Services struct {
 		Deletes   *cluster.Deletes
 		Dashboard *dashboard.Service
 	}
+	Lease struct {
+		Leases        *lease.Service
+		Warnings      *lease.Warnings
+		PausedDeletes *lease.PausedDeletes
+	}
 	Operation struct {
-		Finder        *operation.Finder
-		Builder       *operation.Builder
-		Submitter     *operation.Submitter
-		Updates       *operation.Updates
-		Sleeping      *operation.Sleeping
-		Schedules     *operation.Schedules
-		PausedDeletes *operation.PausedDeletes
-		Leases        *operation.Leases
-		LeaseWarnings *operation.LeaseWarnings
-		Controls      *operation.Controls
-		Partials      *operation.Partials
-		RollBacks     *operation.RollBacks
-		Requests      *operation.Requests
-		Drifts        *operation.Drifts
-		Backfills     *operation.Backfills
+		Finder    *operation.Finder
+		Builder   *operation.Builder
+		Submitter *operation.Submitter
+		Updates   *operation.Updates
+		Sleeping  *operation.Sleeping
+		Schedules *operation.Schedules
+		Controls  *operation.Controls
+		Partials  *operation.Partials
+		RollBacks *operation.RollBacks
+		Requests  *operation.Requests
+		Drifts    *operation.Drifts
+		Backfills *operation.Backfills
 	}
 	Place     *place.Service
 	Label     *label.Service
@@ -183,7 +186,7 @@ func New(c Config) *Services {
 	s.Place = place.New(place.Config{Store: c.Store, Requested: c.Store, Now: c.Now, Catalogs: s.Catalog,
 		Creates: s.Cluster.Creates, Preflight: s.Cluster.Preflight,
 		Clusters: s.Cluster.Finder, Views: s.Cluster.Views, Masks: s.Cluster.Masks, Requests: s.Operation.Requests, RollBacks: s.Operation.RollBacks})
-	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
+	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Lease.Warnings})
 	addExecution(s, c)
 	addFleet(s, c, workerKeys)
 	s.Pool.Pools = pool.New(pool.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Preflight: s.Cluster.Preflight})
@@ -200,7 +203,7 @@ func New(c Config) *Services {
 		BuildHooks: s.Build.Hooks})
 	s.Upkeep = upkeep.New(upkeep.Config{
 		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle,
-		Schedules: s.Operation.Schedules, PausedDeletes: s.Operation.PausedDeletes,
+		Schedules: s.Operation.Schedules, PausedDeletes: s.Lease.PausedDeletes,
 		Requests: s.Operation.Requests, Backfills: s.Operation.Backfills, Usages: s.Usage, Pools: s.Pool.Reconciler,
 		Images: s.Image.Reconciler})
 	return s
@@ -275,11 +278,11 @@ func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys 
 	s.Operation.Schedules = operation.NewSchedules(operation.SchedulesConfig{
 		Store: c.Store, Now: c.Now, Policies: s.Policy.Policies, Clusters: s.Cluster.Finder, Builder: s.Operation.Builder,
 		Submitter: s.Operation.Submitter, Sleeping: s.Operation.Sleeping})
-	s.Operation.PausedDeletes = operation.NewPausedDeletes(operation.PausedDeletesConfig{Store: c.Store, Now: c.Now, LeaseGrace: c.LeaseGrace})
-	s.Operation.Leases = operation.NewLeases(operation.LeasesConfig{
+	s.Lease.PausedDeletes = lease.NewPausedDeletes(lease.PausedDeletesConfig{Store: c.Store, Now: c.Now, LeaseGrace: c.LeaseGrace})
+	s.Lease.Leases = lease.New(lease.Config{
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, WorkerKeys: workerKeys, Clusters: s.Cluster.Finder,
-		Preflight: s.Cluster.Preflight, PausedDeletes: s.Operation.PausedDeletes})
-	s.Operation.LeaseWarnings = operation.NewLeaseWarnings(operation.LeaseWarningsConfig{Store: c.Store, Now: c.Now, Leases: s.Operation.Leases})
+		Preflight: s.Cluster.Preflight, PausedDeletes: s.Lease.PausedDeletes})
+	s.Lease.Warnings = lease.NewWarnings(lease.WarningsConfig{Store: c.Store, Now: c.Now, Leases: s.Lease.Leases})
 	s.Operation.Controls = operation.NewControls(operation.ControlsConfig{Store: c.Store, Now: c.Now, Views: s.Cluster.Views, Operations: s.Operation.Finder})
 	s.Operation.Partials = operation.NewPartials(operation.PartialsConfig{
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks, Plans: s.Cluster.Plans, Views: s.Cluster.Views,
@@ -304,7 +307,7 @@ func addExecution(s *Services, c Config) {
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks, Views: s.Cluster.Views, Updates: s.Operation.Updates})
 	s.Execution.Waits = execution.NewWaits(execution.WaitsConfig{Store: c.Store, Now: c.Now, Provisioned: c.Provisioned, Tries: c.Tries, Workers: c.Workers,
 		Budgets: c.Budgets, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
-		Preflight: s.Cluster.Preflight, Operations: s.Operation.Finder, PausedDeletes: s.Operation.PausedDeletes})
+		Preflight: s.Cluster.Preflight, Operations: s.Operation.Finder, PausedDeletes: s.Lease.PausedDeletes})
 	s.Execution.Coordinator = execution.New(execution.Config{Steps: c.Store, Rounds: c.Store, Inputs: c.Store, Volumes: c.Store, Now: c.Now, Meter: c.Meter,
 		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, Values: s.Values,
 		DryRuns: c.DryRuns, Facts: s.Execution.Facts, ManualSteps: s.Execution.ManualSteps,
@@ -322,7 +325,7 @@ func addFleet(s *Services, c Config, workerKeys *identity.WorkerKeys) {
 func addBuild(s *Services, c Config) {
 	s.Build.Hooks = build.NewHooks(build.HooksConfig{
 		Store: c.Store, Now: c.Now, Systems: c.Builds, BuildRules: c.BuildRules, Catalogs: s.Catalog, Webhooks: s.Webhook})
-	s.Build.Builds = build.NewBuilds(build.BuildsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Leases: s.Operation.Leases})
+	s.Build.Builds = build.NewBuilds(build.BuildsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Leases: s.Lease.Leases})
 	s.Build.Access = build.NewAccess(build.AccessConfig{
 		Store: c.Store, Now: c.Now, Views: s.Cluster.Views, Access: s.SSHAccess, Builds: s.Build.Builds, Hooks: s.Build.Hooks})
 	s.Build.Intake = build.NewIntake(build.IntakeConfig{Store: c.Store, Now: c.Now, Systems: c.Builds, BuildRules: c.BuildRules,

@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/operation"
+	"muster/app/lease"
 	"muster/app/template"
 )
 
@@ -29,7 +29,7 @@ type BuildsConfig struct {
 	Store    Store
 	Now      func() time.Time
 	Clusters *cluster.Finder
-	Leases   *operation.Leases
+	Leases   *lease.Service
 }
 
 // Builds are what rules began, with their clusters.

@@ -9,6 +9,7 @@ import (
 	"muster/app/catalog"
 	"muster/app/cluster"
 	"muster/app/humanize"
+	"muster/app/lease"
 	"muster/app/operation"
 )
 
@@ -40,7 +41,7 @@ type WaitsConfig struct {
 	Masks         *cluster.Masks
 	Preflight     *cluster.Preflight
 	Operations    *operation.Finder
-	PausedDeletes *operation.PausedDeletes
+	PausedDeletes *lease.PausedDeletes
 	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
 	Provisioned bool
 	Tries       func(app.Code) int // how often a step is tried whose attempts fail with a code; 0: not known

@@ -11,7 +11,7 @@ import (
 	appcluster "muster/app/cluster"
 	"muster/app/family"
 	"muster/app/humanize"
-	"muster/app/operation"
+	"muster/app/lease"
 	"muster/app/template"
 )
 
@@ -106,11 +106,11 @@ func (a *Waits) knownPart(ctx context.Context, o app.Operation, f WaitingFilter,
 type waitFacts struct {
 	now       time.Time
 	op        app.Operation
-	before    *app.Operation     // that it waits for
-	questions []ManualStep       // that are open
-	overdue   *operation.Overdue // nil: a person decides when it continues
-	lines     []QueueLine        // where any of its steps is queued
-	workers   *WorkerCount       // nil: not known
+	before    *app.Operation // that it waits for
+	questions []ManualStep   // that are open
+	overdue   *lease.Overdue // nil: a person decides when it continues
+	lines     []QueueLine    // where any of its steps is queued
+	workers   *WorkerCount   // nil: not known
 	account   string
 	budget    time.Duration
 	tries     func(app.Code) int

@@ -10,7 +10,7 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/execution"
-	"muster/app/operation"
+	"muster/app/lease"
 	"muster/app/template"
 )
 
@@ -174,7 +174,7 @@ func (b *Balancer) decide(l Load, rounds []execution.CheckBatchDemand, providers
 		rules.Keep[r.Tenant] = true
 		late := now.Sub(r.DueAt)
 		if !busy[r.Tenant] && late >= 0 && (late > checkBatchTimeout || !slices.ContainsFunc(hosts, func(h BalanceHost) bool { return h.Holds[r.Tenant] > 0 })) {
-			d := Demand{Tenant: r.Tenant, Steps: 1, Rest: operation.DefaultLeaseGrace} // those with work to do come first
+			d := Demand{Tenant: r.Tenant, Steps: 1, Rest: lease.DefaultGrace} // those with work to do come first
 			if spec := providers[tenantProvider{r.Tenant, r.Provider}]; spec != nil {
 				d.Needs = spec.Provisioner
 			}

@@ -36,3 +36,14 @@ func LowerFirst(s string) string {
 	}
 	return strings.ToLower(s[:1]) + s[1:]
 }
+
+// Cause is what went wrong as the end of a sentence: with a period, and saying so where it's unknown.
+func Cause(s string) string {
+	if s == "" {
+		return "the cause is unknown."
+	}
+	if s[len(s)-1] != '.' {
+		s += "."
+	}
+	return s
+}

@@ -85,16 +85,16 @@ func TestFixedLeasesAreNotMoved(t *testing.T) {
 	f.Catalog.Templates["shop"].Lease = template.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour}
 	v := f.Shop(3, nil)
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
-		_, err := f.Services.Operation.Leases.ExtendLease(t.Context(), f.Who, v.ID, template.LeaseRequest{By: by})
+		_, err := f.Services.Lease.Leases.ExtendLease(t.Context(), f.Who, v.ID, template.LeaseRequest{By: by})
 		if e := app.AsError(err); err == nil || e.Code != app.EInvalid || e.Field != "lease" || e.Reason != "immutable" {
 			t.Errorf("moved by %s: %v", by, err)
 		}
 	}
 	root := f.Actor("root", app.RoleAdmin)
-	if _, err := f.Services.Operation.Leases.ExtendLease(t.Context(), root, v.ID, template.LeaseRequest{By: -time.Hour}); app.AsError(err) == nil || app.AsError(err).Field != "reason" {
+	if _, err := f.Services.Lease.Leases.ExtendLease(t.Context(), root, v.ID, template.LeaseRequest{By: -time.Hour}); app.AsError(err) == nil || app.AsError(err).Field != "reason" {
 		t.Errorf("an admin without a reason: %v", err)
 	}
-	if _, err := f.Services.Operation.Leases.ExtendLease(t.Context(), root, v.ID, template.LeaseRequest{By: -time.Hour, Reason: "the account is closed"}); err != nil {
+	if _, err := f.Services.Lease.Leases.ExtendLease(t.Context(), root, v.ID, template.LeaseRequest{By: -time.Hour, Reason: "the account is closed"}); err != nil {
 		t.Error(err)
 	}
 	if got := f.See("shop").ExpiresAt; !got.Equal(v.ExpiresAt.Add(-time.Hour)) {

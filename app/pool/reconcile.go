@@ -15,7 +15,6 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/humanize"
-	"muster/app/operation"
 	appplan "muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
@@ -322,7 +321,7 @@ func (t *poolTurn) rest(ctx context.Context) error {
 		n = &app.Notice{At: t.now, Tenant: t.Tenant, Kind: app.NoticePool, Users: []string{t.CreatedBy}, About: app.Subject{Kind: app.SubjectPool, ID: t.Name},
 			Title: fmt.Sprintf("Pool %s can't be refilled.", t.Name),
 			Text: fmt.Sprintf("%d of %d machines are ready. %s Muster retries at least every %s. Meanwhile, new clusters are created without the pool, which takes longer.",
-				len(t.stock)-t.underWay, t.Count, operation.Sentence(t.Error), humanize.Duration(poolLastRetry))}
+				len(t.stock)-t.underWay, t.Count, humanize.Cause(t.Error), humanize.Duration(poolLastRetry))}
 	}
 	return t.app.Store.RestPool(ctx, t.Pool, n)
 }

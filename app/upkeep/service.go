@@ -8,6 +8,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/idle"
 	"muster/app/image"
+	"muster/app/lease"
 	"muster/app/operation"
 	"muster/app/pool"
 	"muster/app/usage"
@@ -30,7 +31,7 @@ type Config struct {
 	Deletes       *cluster.Deletes
 	Idle          *idle.Service
 	Schedules     *operation.Schedules
-	PausedDeletes *operation.PausedDeletes
+	PausedDeletes *lease.PausedDeletes
 	Requests      *operation.Requests
 	Backfills     *operation.Backfills
 	Usages        *usage.Service

@@ -7,7 +7,7 @@ import (
 	"muster/app/catalog"
 	"muster/app/cluster"
 	"muster/app/layout"
-	"muster/app/operation"
+	"muster/app/lease"
 	"muster/app/policy"
 )
 
@@ -28,7 +28,7 @@ type Config struct {
 
 	Catalogs      *catalog.Service
 	Clusters      *cluster.Finder
-	LeaseWarnings *operation.LeaseWarnings
+	LeaseWarnings *lease.Warnings
 }
 
 // Service counts what is used and what it costs.

@@ -442,7 +442,7 @@ var moreTries = map[string]func(ctx context.Context, a *appall.Services, s *scen
 		return err
 	},
 	"ExtendLease": func(ctx context.Context, a *appall.Services, s *scene) error {
-		_, err := a.Operation.Leases.ExtendLease(ctx, s.actor, s.cluster(), template.LeaseRequest{By: time.Hour, Reason: "because of a test"})
+		_, err := a.Lease.Leases.ExtendLease(ctx, s.actor, s.cluster(), template.LeaseRequest{By: time.Hour, Reason: "because of a test"})
 		return err
 	},
 	"Usage": func(ctx context.Context, a *appall.Services, s *scene) error {
@@ -466,7 +466,7 @@ var moreTries = map[string]func(ctx context.Context, a *appall.Services, s *scen
 		return err
 	},
 	"LeaseOutlook": func(ctx context.Context, a *appall.Services, s *scene) error {
-		_, err := a.Operation.Leases.LeaseOutlook(ctx, s.actor, s.cluster())
+		_, err := a.Lease.Leases.LeaseOutlook(ctx, s.actor, s.cluster())
 		return err
 	},
 }

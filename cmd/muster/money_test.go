@@ -11,7 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	appoperation "muster/app/operation"
+	applease "muster/app/lease"
 	"muster/app/policy"
 	"muster/app/template"
 	appusage "muster/app/usage"
@@ -36,9 +36,9 @@ func treasurer(t *testing.T) (at []string, asked *[]string) {
 	}
 	q := policy.QuotaUse{Quota: policy.Quota{Scope: policy.QuotaGroup, Name: "data", Limits: policy.Limits{}.With(policy.MeasureNodes, 20).With(policy.MeasurePerMonth, 99.5), Currency: "EUR"},
 		Used: policy.Amounts{Nodes: 25, PerMonth: 12}}
-	lease := appoperation.LeaseOutlook{Cluster: "c1", Name: "shop", Until: now.Add(2*time.Hour + time.Second), Offer: template.LeaseOffer{By: time.Hour, Latest: now.Add(3 * time.Hour)},
-		Warnings:  []appoperation.LeaseWarned{{Before: time.Hour, At: now.Add(time.Hour + time.Second)}},
-		Obstacles: []appoperation.LeaseObstacle{{Text: "No provisioner can take this.", Stop: true}}}
+	lease := applease.Outlook{Cluster: "c1", Name: "shop", Until: now.Add(2*time.Hour + time.Second), Offer: template.LeaseOffer{By: time.Hour, Latest: now.Add(3 * time.Hour)},
+		Warnings:  []applease.Warned{{Before: time.Hour, At: now.Add(time.Hour + time.Second)}},
+		Obstacles: []applease.Obstacle{{Text: "No provisioner can take this.", Stop: true}}}
 	usage := appusage.Usage{From: now.Add(-time.Hour), To: now, By: appusage.ByUser, Lines: []appusage.Line{{Start: now, Key: "=ada", Sum: appusage.Sum{NodeHours: 2.5, Cost: 1.25}}},
 		Total: appusage.Sum{NodeHours: 2.5, Cost: 1.25, Unpriced: 1}}
 	mux.HandleFunc("GET /api/v1/quotas", answer(map[string]any{"quotas": []policy.QuotaUse{q}}))

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"muster/app/operation"
+	"muster/app/lease"
 	"muster/app/template"
 )
 
@@ -12,13 +12,13 @@ import (
 type Leases part
 
 // Get returns a lease and how it can be extended.
-func (c *Leases) Get(ctx context.Context, id string) (o operation.LeaseOutlook, err error) {
+func (c *Leases) Get(ctx context.Context, id string) (o lease.Outlook, err error) {
 	err = c.client.CallInto(ctx, ClusterPath(id, "lease"), nil, &o)
 	return o, err
 }
 
 // Extend extends a lease.
-func (c *Leases) Extend(ctx context.Context, id string, r template.LeaseRequest) (o operation.LeaseOutlook, err error) {
+func (c *Leases) Extend(ctx context.Context, id string, r template.LeaseRequest) (o lease.Outlook, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "lease"), nil, r, &o)
 	return o, err
 }

@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"muster/app/humanize"
-	"muster/app/operation"
+	"muster/app/lease"
 	"muster/portal/page"
 )
 
 // LeaseBox is the lease of a cluster: when it expires, how it can be changed, and what may block its expiry.
 type LeaseBox struct {
 	Now      time.Time
-	Outlook  operation.LeaseOutlook
+	Outlook  lease.Outlook
 	May      bool    // the actor can change it
 	Admin    bool    // beyond the template's limit too, with a reason
 	Cost     float64 // per hour, in Currency
@@ -90,7 +90,7 @@ func (l LeaseBox) Moment(t time.Time) string {
 }
 
 // warned says when a warning was or will be sent.
-func (l LeaseBox) warned(w operation.LeaseWarned) string {
+func (l LeaseBox) warned(w lease.Warned) string {
 	switch {
 	case !w.SentAt.IsZero():
 		return "sent " + humanize.Ago(l.Now, w.SentAt)

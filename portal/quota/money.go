@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"muster/app"
-	appoperation "muster/app/operation"
+	"muster/app/lease"
 	apppolicy "muster/app/policy"
 	"muster/app/template"
 	"muster/portal/site"
@@ -80,20 +80,20 @@ type leaseInput struct {
 	Body template.LeaseRequest
 }
 
-func (p *Service) apiLeaseShow(ctx context.Context, in *site.IDInput) (*site.Body[appoperation.LeaseOutlook], error) {
+func (p *Service) apiLeaseShow(ctx context.Context, in *site.IDInput) (*site.Body[lease.Outlook], error) {
 	return p.outlook(ctx)(p.Leases.LeaseOutlook(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *Service) apiLeaseExtend(ctx context.Context, in *leaseInput) (*site.Body[appoperation.LeaseOutlook], error) {
+func (p *Service) apiLeaseExtend(ctx context.Context, in *leaseInput) (*site.Body[lease.Outlook], error) {
 	return p.outlook(ctx)(p.Leases.ExtendLease(ctx, site.Caller(ctx), in.ID, in.Body))
 }
 
-func (p *Service) outlook(ctx context.Context) func(appoperation.LeaseOutlook, error) (*site.Body[appoperation.LeaseOutlook], error) {
-	return func(o appoperation.LeaseOutlook, err error) (*site.Body[appoperation.LeaseOutlook], error) {
+func (p *Service) outlook(ctx context.Context) func(lease.Outlook, error) (*site.Body[lease.Outlook], error) {
+	return func(o lease.Outlook, err error) (*site.Body[lease.Outlook], error) {
 		if err != nil {
 			return nil, p.Fail(ctx, err)
 		}
 		o.Warnings, o.Obstacles = site.OrEmpty(o.Warnings), site.OrEmpty(o.Obstacles)
-		return &site.Body[appoperation.LeaseOutlook]{Body: o}, nil
+		return &site.Body[lease.Outlook]{Body: o}, nil
 	}
 }

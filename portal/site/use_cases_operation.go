@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/idle"
+	"muster/app/lease"
 	appoperation "muster/app/operation"
 	"muster/app/quarantine"
 	"muster/app/scaling"
@@ -99,10 +100,10 @@ type Schedules interface {
 
 // Leases shows and extends leases.
 type Leases interface {
-	ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (appoperation.LeaseOutlook, error)
-	LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (appoperation.LeaseOutlook, error)
+	ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (lease.Outlook, error)
+	LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (lease.Outlook, error)
 	// LeaseLink checks the link of a warning; moved reports that the lease has changed since.
-	LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (o appoperation.LeaseOutlook, moved bool, err error)
+	LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (o lease.Outlook, moved bool, err error)
 }
 
 // Scaling shows how clusters are scaled, and sets it.

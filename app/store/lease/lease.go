@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/operation"
+	applease "muster/app/lease"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/idle"
@@ -20,7 +20,7 @@ func Begin(t *db.Tx, cluster string, from, until time.Time) error {
 		db.Micros(template.LeaseTimes{From: from, Until: until}.NextWarning(from)), cluster)
 }
 
-func (s *Store) SetLease(ctx context.Context, c operation.LeaseChange) error {
+func (s *Store) SetLease(ctx context.Context, c applease.Change) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var name, status string
 		var expires, deleted int64
@@ -94,18 +94,18 @@ func (s *Store) LeaseTimes(ctx context.Context, tenant, cluster string) (l templ
 
 const leaseDue = `c.deleted_at = 0 AND c.lease_reminder_at > 0 AND c.lease_reminder_at <= ?`
 
-func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (list []operation.LeaseDue, err error) {
+func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (list []applease.Due, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var from, warn int64
 		c, err := clusterdb.Scan(row, &from, &warn)
-		list = append(list, operation.LeaseDue{Cluster: c, Times: template.LeaseTimes{From: db.FromMicros(from), Until: c.ExpiresAt}, WarnAt: db.FromMicros(warn)})
+		list = append(list, applease.Due{Cluster: c, Times: template.LeaseTimes{From: db.FromMicros(from), Until: c.ExpiresAt}, WarnAt: db.FromMicros(warn)})
 		return err
 	}, `SELECT `+clusterdb.Columns+`, c.lease_from, c.lease_reminder_at FROM clusters c WHERE `+leaseDue+`
 		ORDER BY c.lease_reminder_at LIMIT ?`, db.Micros(now), limit)
 	return list, err
 }
 
-func (s *Store) WarnLease(ctx context.Context, d operation.LeaseDue, before time.Duration, next time.Time, n app.Notice) (done bool, err error) {
+func (s *Store) WarnLease(ctx context.Context, d applease.Due, before time.Duration, next time.Time, n app.Notice) (done bool, err error) {
 	c := d.Cluster
 	err = s.Write(ctx, func(t *db.Tx) error {
 		changed, err := t.Count(`UPDATE clusters SET lease_reminder_at = ? WHERE id = ? AND deleted_at = 0 AND expires_at = ? AND lease_reminder_at = ?`,

@@ -7,7 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/humanize"
-	"muster/app/operation"
+	"muster/app/lease"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
 
@@ -132,7 +132,7 @@ func clusterShortenCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func printLease(c *cli.Context, o operation.LeaseOutlook) error {
+func printLease(c *cli.Context, o lease.Outlook) error {
 	if c.JSON() {
 		return c.PrintJSON(o)
 	}

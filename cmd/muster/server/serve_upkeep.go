@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"muster/app/humanize"
-	"muster/app/operation"
+	"muster/app/lease"
 	"muster/cmd/muster/cli"
 	"muster/jobs/upkeep"
 
@@ -26,7 +26,7 @@ const (
 )
 
 func (u *upkeepConfig) declare(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&u.LeaseGrace, "lease-grace", operation.DefaultLeaseGrace,
+	cmd.Flags().DurationVar(&u.LeaseGrace, "lease-grace", lease.DefaultGrace,
 		"how long a paused deletion may wait after the cluster's lease has expired, before it resumes automatically")
 	cmd.Flags().IntVar(&u.EventsDays, "events-days", defaultEventsDays, "number of `days` to keep events of clusters; 0 is no limit")
 	cmd.Flags().IntVar(&u.LogsDays, "logs-days", defaultLogsDays,

@@ -45,13 +45,13 @@ func (t *storeTest) keptUsedAgain() {
 	}
 	_, err := t.use("web-n2-kept-7")
 	t.Must(err)
-	stands := t.Intents()
+	before := t.Intents()
 	t.Clock.Move(time.Minute)
 	c := t.Claim("w")
 	if c.Unasked || string(c.HostKey) != "host key of n2" || c.Node.MachineID != "m-t1-web-n2" || c.Node.Pool != "" || c.Node.TakenFrom != "web-n2-kept-7" {
 		t.Fatalf("creation is handed out as %+v with host key %q", c, c.HostKey)
 	}
-	if i := stands[c.Intent]; i.Cluster != "web-n2-kept-7" {
+	if i := before[c.Intent]; i.Cluster != "web-n2-kept-7" {
 		t.Fatalf("its intent was %+v", i)
 	}
 	if i := t.Intents()[c.Intent]; i.Cluster != "web-1" || i.Node != "n3" || i.Machine != "m-t1-web-n2" {

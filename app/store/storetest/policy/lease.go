@@ -11,7 +11,7 @@ import (
 	appall "muster/app/all"
 	"muster/app/apptest"
 	"muster/app/cluster"
-	"muster/app/operation"
+	"muster/app/lease"
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/store"
@@ -45,26 +45,26 @@ func (t *moneyTest) extends() {
 	a := t.muster(t.Store)
 	const h = time.Hour
 	t.leased("web", template.Lease{Initial: 8 * h, Max: 24 * h, Step: 4 * h}, 8*h)
-	o, err := a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 4 * h})
+	o, err := a.Lease.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 4 * h})
 	t.Must(err)
 	if want := t.Clock.Now().Add(12 * h); !o.Until.Equal(want) || o.Offer.By != 4*h || fmt.Sprint(o.Offer.Latest) != fmt.Sprint(want.Add(4*h)) {
 		t.Errorf("extended: %+v", o)
 	}
-	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 5 * h})
+	_, err = a.Lease.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 5 * h})
 	t.Code(err, app.EInvalid)
-	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 5 * h, Reason: "I want to"})
+	_, err = a.Lease.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 5 * h, Reason: "I want to"})
 	t.Code(err, app.EInvalid)
-	_, err = a.Operation.Leases.ExtendLease(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleUser}, "web", template.LeaseRequest{By: h})
+	_, err = a.Lease.Leases.ExtendLease(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleUser}, "web", template.LeaseRequest{By: h})
 	t.Code(err, app.ENotFound)
-	_, err = a.Operation.Leases.ExtendLease(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleViewer}, "web", template.LeaseRequest{By: h})
+	_, err = a.Lease.Leases.ExtendLease(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleViewer}, "web", template.LeaseRequest{By: h})
 	t.Code(err, app.EForbidden)
-	_, err = a.Operation.Leases.ExtendLease(t.Ctx, app.Actor{Tenant: "other", User: "ada", Role: app.RoleAdmin}, "web-1", template.LeaseRequest{By: h})
+	_, err = a.Lease.Leases.ExtendLease(t.Ctx, app.Actor{Tenant: "other", User: "ada", Role: app.RoleAdmin}, "web-1", template.LeaseRequest{By: h})
 	t.Code(err, app.ENotFound)
-	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Boss, "web", template.LeaseRequest{Forever: true})
+	_, err = a.Lease.Leases.ExtendLease(t.Ctx, kit.Boss, "web", template.LeaseRequest{Forever: true})
 	if e := app.AsError(err); e == nil || e.Field != "reason" {
 		t.Fatalf("an admin needs a reason: %v", err)
 	}
-	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Boss, "web", template.LeaseRequest{Forever: true, Reason: "the fair is longer"})
+	_, err = a.Lease.Leases.ExtendLease(t.Ctx, kit.Boss, "web", template.LeaseRequest{Forever: true, Reason: "the fair is longer"})
 	t.Must(err)
 	events, err := t.Store.Events(t.Ctx, kit.Tenant, "web-1", 0, 1000)
 	t.Must(err)
@@ -84,21 +84,21 @@ func (t *moneyTest) extends() {
 		t.Errorf("reserved: %+v", list)
 	}
 	t.limit(policy.QuotaTenant, "", policy.MeasurePerMonth, 2)
-	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{Until: t.Clock.Now().Add(6 * h)})
+	_, err = a.Lease.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{Until: t.Clock.Now().Add(6 * h)})
 	t.Must(err)                                                // nearer is always possible
 	t.limit(policy.QuotaTenant, "", policy.MeasurePerMonth, 2) // 0.25 an hour
-	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 3 * h})
+	_, err = a.Lease.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 3 * h})
 	t.refused(err, "This would take the tenant to $2.25 for January 2026, over the budget of $2.00", "a lease of at most 8 h")
-	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 2 * h})
+	_, err = a.Lease.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 2 * h})
 	t.Must(err)
 	// No one saves what is being deleted.
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationDelete,
 		Requester: "ada", CreatedAt: t.Clock.Now()}, Plan: apptest.Remove(2), Cancel: true})
 	t.Must(err)
-	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: time.Minute})
+	_, err = a.Lease.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: time.Minute})
 	t.Code(err, app.EConflict)
 	t.Drain()
-	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web-1", template.LeaseRequest{By: time.Minute})
+	_, err = a.Lease.Leases.ExtendLease(t.Ctx, kit.Ada, "web-1", template.LeaseRequest{By: time.Minute})
 	t.Code(err, app.EConflict)
 }
 
@@ -110,7 +110,7 @@ func (t *moneyTest) saved() {
 	t.Drain()
 	t.Clock.Move(2 * time.Hour)
 	late := t.Clock.Now()
-	_, err := a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: time.Hour})
+	_, err := a.Lease.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: time.Hour})
 	t.Must(err)
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{LeaseOver: true, Plan: apptest.Remove(2), Cancel: true,
 		Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1",
@@ -189,24 +189,24 @@ func (t *moneyTest) warns() {
 	t.warned("The lease of web expires in 10 min.", 1)
 	t.warned("The lease", 2)
 	a := t.muster(t.Store)
-	o, err := a.Operation.Leases.LeaseOutlook(t.Ctx, kit.Ada, "web")
+	o, err := a.Lease.Leases.LeaseOutlook(t.Ctx, kit.Ada, "web")
 	t.Must(err)
 	if len(o.Warnings) != 3 || o.Warnings[0].SentAt.IsZero() || !o.Warnings[1].Skipped || o.Warnings[2].SentAt.IsZero() {
 		t.Errorf("the outlook tells of warnings %+v", o.Warnings)
 	}
 	end, sig, _ := strings.Cut(strings.TrimPrefix(n[0].Act.Query, "end="), "&sig=")
-	if _, moved, err := a.Operation.Leases.LeaseLink(t.Ctx, kit.Ada, "web-1", end, sig); err != nil || moved {
+	if _, moved, err := a.Lease.Leases.LeaseLink(t.Ctx, kit.Ada, "web-1", end, sig); err != nil || moved {
 		t.Errorf("the link of the warning: moved %v (%v)", moved, err)
 	}
 	for _, bad := range [][2]string{{end, sig + "x"}, {end + "0", sig}, {end, ""}} {
-		_, _, err := a.Operation.Leases.LeaseLink(t.Ctx, kit.Ada, "web-1", bad[0], bad[1])
+		_, _, err := a.Lease.Leases.LeaseLink(t.Ctx, kit.Ada, "web-1", bad[0], bad[1])
 		t.Code(err, app.EInvalid)
 	}
-	_, _, err = a.Operation.Leases.LeaseLink(t.Ctx, kit.Ada, "long-1", end, sig)
+	_, _, err = a.Lease.Leases.LeaseLink(t.Ctx, kit.Ada, "long-1", end, sig)
 	t.Code(err, app.EInvalid)
-	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 4 * h})
+	_, err = a.Lease.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 4 * h})
 	t.Must(err)
-	if _, moved, err := a.Operation.Leases.LeaseLink(t.Ctx, kit.Ada, "web-1", end, sig); err != nil || !moved {
+	if _, moved, err := a.Lease.Leases.LeaseLink(t.Ctx, kit.Ada, "web-1", end, sig); err != nil || !moved {
 		t.Errorf("the link after the lease was moved: moved %v (%v)", moved, err)
 	}
 	tend()
@@ -231,7 +231,7 @@ func (t *moneyTest) extendsAtOnce() {
 	var moved atomic.Int64
 	for i := range 20 {
 		all.Go(func() {
-			switch _, err := t.muster(t.Servers[i%len(t.Servers)]).Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web-1",
+			switch _, err := t.muster(t.Servers[i%len(t.Servers)]).Lease.Leases.ExtendLease(t.Ctx, kit.Ada, "web-1",
 				template.LeaseRequest{By: time.Hour}); app.CodeOf(err) {
 			case "":
 				moved.Add(1)
@@ -252,9 +252,9 @@ func (t *moneyTest) extendsAtOnce() {
 func (t *moneyTest) outlook() {
 	a := t.muster(t.Store)
 	t.leased("web", template.Lease{}, time.Hour)
-	find := func(kind operation.LeaseObstacleKind, words string, stops bool) {
+	find := func(kind lease.ObstacleKind, words string, stops bool) {
 		t.Helper()
-		o, err := a.Operation.Leases.LeaseOutlook(t.Ctx, kit.Ada, "web")
+		o, err := a.Lease.Leases.LeaseOutlook(t.Ctx, kit.Ada, "web")
 		t.Must(err)
 		for _, x := range o.Obstacles {
 			if x.Kind == kind && strings.Contains(x.Text, words) && x.Stop == stops {
@@ -263,28 +263,28 @@ func (t *moneyTest) outlook() {
 		}
 		t.Errorf("no obstacle %s with %q: %+v", kind, words, o.Obstacles)
 	}
-	find(operation.ObstacleOperation, "Creation is running. When the lease expires, Muster stops it and then deletes the cluster.", false)
-	find(operation.ObstacleProvider, `"cloud" is no longer in the catalog`, true)
+	find(lease.ObstacleOperation, "Creation is running. When the lease expires, Muster stops it and then deletes the cluster.", false)
+	find(lease.ObstacleProvider, `"cloud" is no longer in the catalog`, true)
 	ops, err := t.Store.Operations(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
 	_, err = t.Store.ControlOperation(t.Ctx, app.Control{Tenant: kit.Tenant, Operation: ops[0].ID, Act: app.ControlPause, Who: "ada", Now: t.Clock.Now()})
 	t.Must(err)
-	find(operation.ObstacleOperation, "Creation is paused", false)
+	find(lease.ObstacleOperation, "Creation is paused", false)
 	held, err := t.Store.HoldAccount(t.Ctx, "cloud", "me", t.Clock.Now(), time.Minute)
 	t.Must(err)
 	if !held {
 		t.Fatal("the account is not to be had")
 	}
 	t.Must(t.Store.EndPass(t.Ctx, "me", app.Account{Provider: "cloud", EndedAt: t.Clock.Now(), Error: "no route to host"}))
-	find(operation.ObstacleAccount, "no route to host.", false)
+	find(lease.ObstacleAccount, "no route to host.", false)
 	t.Clock.Move(2 * time.Hour)
 	_, err = a.Upkeep.Expire(t.Ctx)
 	t.Must(err)
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {
 		t.FailStep(c, app.Retry{})
 	}
-	find(operation.ObstacleDeleteFailed, "Muster retries at least once an hour", false)
-	o, err := a.Operation.Leases.LeaseOutlook(t.Ctx, kit.Ada, "web")
+	find(lease.ObstacleDeleteFailed, "Muster retries at least once an hour", false)
+	o, err := a.Lease.Leases.LeaseOutlook(t.Ctx, kit.Ada, "web")
 	t.Must(err)
 	if !o.Expired || !o.Deleting || o.Offer.Refusal == "" {
 		t.Errorf("%+v", o)

@@ -18,7 +18,7 @@ func Bot(u *all.Services) bot.UseCases {
 		Updates:     u.Operation.Updates,
 		Operations:  u.Operation.Controls,
 		RollBacks:   u.Operation.RollBacks,
-		Leases:      u.Operation.Leases,
+		Leases:      u.Lease.Leases,
 		Idle:        u.Idle,
 		Requests:    u.Operation.Requests,
 		ManualSteps: u.Execution.ManualSteps,

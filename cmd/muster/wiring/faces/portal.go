@@ -81,7 +81,7 @@ func Portal(u *all.Services) site.UseCases {
 		Schedules:      u.Operation.Schedules,
 		Windows:        u.Window,
 		Values:         u.Values,
-		Leases:         u.Operation.Leases,
+		Leases:         u.Lease.Leases,
 		Idle:           u.Idle,
 		Scaling:        u.Scaling,
 		Requests:       u.Operation.Requests,

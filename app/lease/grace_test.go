@@ -1,4 +1,4 @@
-package operation_test
+package lease_test
 
 import (
 	"strings"
@@ -66,7 +66,7 @@ func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 	pause() // again, which counts from now
 	o.Clock.Move(23 * time.Hour)
 	expire(0, "within the grace of a second pause")
-	o.Services.Operation.PausedDeletes.LeaseGrace = time.Hour
+	o.Services.Lease.PausedDeletes.LeaseGrace = time.Hour
 	expire(1, "with a shorter grace")
 	status(app.OperationRunning)
 }

@@ -1,4 +1,4 @@
-package operation
+package lease
 
 import (
 	"context"
@@ -16,41 +16,41 @@ import (
 	"muster/app/template"
 )
 
-// LeaseWarningStore is what LeaseWarnings needs of the database.
-type LeaseWarningStore interface {
+// WarningStore is what Warnings needs of the database.
+type WarningStore interface {
 	// LeasesToWarn returns clusters of all tenants whose next warning is due, found by an index.
-	LeasesToWarn(ctx context.Context, now time.Time, limit int) ([]LeaseDue, error)
+	LeasesToWarn(ctx context.Context, now time.Time, limit int) ([]Due, error)
 	// WarnLease writes that a lease was looked at: the notice, where before is not 0, and when it is to be looked at next, zero for
 	// never. It does nothing, and returns false, where the lease was moved or someone else has done it.
-	WarnLease(ctx context.Context, d LeaseDue, before time.Duration, next time.Time, n app.Notice) (bool, error)
+	WarnLease(ctx context.Context, d Due, before time.Duration, next time.Time, n app.Notice) (bool, error)
 }
 
-// LeaseWarningsConfig is what LeaseWarnings is created from.
-type LeaseWarningsConfig struct {
-	Store  LeaseWarningStore
+// WarningsConfig is what Warnings is created from.
+type WarningsConfig struct {
+	Store  WarningStore
 	Now    func() time.Time
-	Leases *Leases
+	Leases *Service
 }
 
-// LeaseWarnings warns people before leases end.
-type LeaseWarnings struct {
-	LeaseWarningsConfig
+// Warnings warns people before leases end.
+type Warnings struct {
+	WarningsConfig
 }
 
-// NewLeaseWarnings returns LeaseWarnings on top of their needs.
-func NewLeaseWarnings(c LeaseWarningsConfig) *LeaseWarnings {
-	return &LeaseWarnings{LeaseWarningsConfig: c}
+// NewWarnings returns Warnings on top of their needs.
+func NewWarnings(c WarningsConfig) *Warnings {
+	return &Warnings{WarningsConfig: c}
 }
 
-// LeaseDue is a cluster whose lease may want a warning.
-type LeaseDue struct {
+// Due is a cluster whose lease may want a warning.
+type Due struct {
 	Cluster app.Cluster
 	Times   template.LeaseTimes
 	WarnAt  time.Time // when that was to be looked at
 }
 
-// LeaseWarned is a warning that was given.
-type LeaseWarned struct {
+// Warned is a warning that was given.
+type Warned struct {
 	Before time.Duration `json:"before"` // the end
 	At     time.Time     `json:"at"`     // when people are warned
 	SentAt time.Time     `json:"sent_at,omitzero"`
@@ -62,7 +62,7 @@ type LeaseWarned struct {
 const warnAtOnce = 200
 
 // WarnLeases returns the warnings that are due, of all tenants.
-func (a *LeaseWarnings) WarnLeases(ctx context.Context) error {
+func (a *Warnings) WarnLeases(ctx context.Context) error {
 	now := a.Now()
 	due, err := a.Store.LeasesToWarn(ctx, now, warnAtOnce)
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *LeaseWarnings) WarnLeases(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (a *LeaseWarnings) leaseNotice(ctx context.Context, d LeaseDue, now time.Time) (app.Notice, error) {
+func (a *Warnings) leaseNotice(ctx context.Context, d Due, now time.Time) (app.Notice, error) {
 	c := d.Cluster
 	n := app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeLease, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
 		Title: fmt.Sprintf("The lease of %s expires in %s.", c.Name, humanize.Duration(d.Times.Until.Sub(now).Round(time.Minute))),
@@ -106,7 +106,7 @@ func (a *LeaseWarnings) leaseNotice(ctx context.Context, d LeaseDue, now time.Ti
 
 // leaseLink leads to the page that extends the lease by one step. It is signed, so that no one can be led to such a page by
 // someone else; it is no right: the page asks who is there, and a press of its button extends.
-func (a *Leases) leaseLink(ctx context.Context, c app.Cluster) (app.Subject, error) {
+func (a *Service) leaseLink(ctx context.Context, c app.Cluster) (app.Subject, error) {
 	key, err := a.WorkerKeys.Get(ctx, a.Store)
 	if err != nil {
 		return app.Subject{}, err
@@ -122,7 +122,7 @@ func leaseSignature(key []byte, tenant, cluster, end string) string {
 
 // LeaseLink checks a link of a warning, for the page that it leads to: EInvalid where it was not made here. Moved tells that
 // the end is another one by now.
-func (a *Leases) LeaseLink(ctx context.Context, actor app.Actor, cluster, end, signature string) (o LeaseOutlook, moved bool, err error) {
+func (a *Service) LeaseLink(ctx context.Context, actor app.Actor, cluster, end, signature string) (o Outlook, moved bool, err error) {
 	if err := actor.Authorize("LeaseLink"); err != nil {
 		return o, false, err
 	}
@@ -134,7 +134,7 @@ func (a *Leases) LeaseLink(ctx context.Context, actor app.Actor, cluster, end, s
 		return o, false, err
 	}
 	if !hmac.Equal([]byte(signature), []byte(leaseSignature(key, actor.Tenant, o.Cluster, end))) {
-		return LeaseOutlook{}, false, &app.Error{Code: app.EInvalid, Reason: "link", Message: "This link is invalid or incomplete.",
+		return Outlook{}, false, &app.Error{Code: app.EInvalid, Reason: "link", Message: "This link is invalid or incomplete.",
 			Hint: "Open the cluster's page to see its lease."}
 	}
 	return o, end != strconv.FormatInt(o.Until.Unix(), 10), nil

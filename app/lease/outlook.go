@@ -1,4 +1,4 @@
-package operation
+package lease
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // LeaseOutlook tells when a cluster's lease ends, who was warned, how it can be moved, and what would keep the end from coming.
-type LeaseOutlook struct {
+type Outlook struct {
 	Cluster   string     `json:"cluster"`
 	Name      string     `json:"name"`
 	Owner     string     `json:"owner"`
@@ -23,44 +23,44 @@ type LeaseOutlook struct {
 	Deleting  bool                `json:"deleting"`
 	Deleted   bool                `json:"deleted"`
 	Offer     template.LeaseOffer `json:"offer"`
-	Warnings  []LeaseWarned       `json:"warnings"`
-	Obstacles []LeaseObstacle     `json:"obstacles"`
+	Warnings  []Warned            `json:"warnings"`
+	Obstacles []Obstacle          `json:"obstacles"`
 }
 
-// LeaseObstacle is something that would keep machines from being given back at the end of a lease, or make it take longer.
-type LeaseObstacle struct {
-	Kind LeaseObstacleKind `json:"kind"`
-	Text string            `json:"text"`           // what it is, and what happens then, for people
-	Stop bool              `json:"stops"`          // someone has to do something; else it only takes longer
-	At   time.Time         `json:"since,omitzero"` // where that is known
+// Obstacle is something that would keep machines from being given back at the end of a lease, or make it take longer.
+type Obstacle struct {
+	Kind ObstacleKind `json:"kind"`
+	Text string       `json:"text"`           // what it is, and what happens then, for people
+	Stop bool         `json:"stops"`          // someone has to do something; else it only takes longer
+	At   time.Time    `json:"since,omitzero"` // where that is known
 }
 
-// LeaseObstacleKind says what it is, for programs.
-type LeaseObstacleKind string
+// ObstacleKind says what it is, for programs.
+type ObstacleKind string
 
 // The kinds.
 const (
-	ObstacleOperation    LeaseObstacleKind = "operation"     // one is running or paused
-	ObstacleDeleteFailed LeaseObstacleKind = "delete_failed" // it is tried again
-	ObstacleAccount      LeaseObstacleKind = "account"       // the provider cannot be reached
-	ObstacleProvider     LeaseObstacleKind = "provider"      // it is not in the catalog any more
-	ObstacleProvisioner  LeaseObstacleKind = "provisioner"   // none could carry it out
-	ObstacleLeader       LeaseObstacleKind = "leader"        // no server leads, so no one ends leases
-	ObstacleClock        LeaseObstacleKind = "clock"         // this server's differs from the database's
+	ObstacleOperation    ObstacleKind = "operation"     // one is running or paused
+	ObstacleDeleteFailed ObstacleKind = "delete_failed" // it is tried again
+	ObstacleAccount      ObstacleKind = "account"       // the provider cannot be reached
+	ObstacleProvider     ObstacleKind = "provider"      // it is not in the catalog any more
+	ObstacleProvisioner  ObstacleKind = "provisioner"   // none could carry it out
+	ObstacleLeader       ObstacleKind = "leader"        // no server leads, so no one ends leases
+	ObstacleClock        ObstacleKind = "clock"         // this server's differs from the database's
 )
 
 // worstSkew is how far the clocks of server and database may differ before it is worth a word.
 const worstSkew = 5 * time.Second
 
 // LeaseOutlook tells how a cluster's lease will end.
-func (a *Leases) LeaseOutlook(ctx context.Context, actor app.Actor, cluster string) (LeaseOutlook, error) {
+func (a *Service) LeaseOutlook(ctx context.Context, actor app.Actor, cluster string) (Outlook, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "LeaseOutlook", cluster)
 	if err != nil {
-		return LeaseOutlook{}, err
+		return Outlook{}, err
 	}
 	now := a.Now()
-	o := LeaseOutlook{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Access: c.Access, Until: c.ExpiresAt, CreatedAt: c.CreatedAt, Deleted: c.Status == app.ClusterDeleted,
-		Warnings: []LeaseWarned{}, Obstacles: []LeaseObstacle{}}
+	o := Outlook{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Access: c.Access, Until: c.ExpiresAt, CreatedAt: c.CreatedAt, Deleted: c.Status == app.ClusterDeleted,
+		Warnings: []Warned{}, Obstacles: []Obstacle{}}
 	if o.Deleted {
 		o.Offer.Refusal = "The cluster was deleted."
 		return o, nil
@@ -93,8 +93,8 @@ func (a *Leases) LeaseOutlook(ctx context.Context, actor app.Actor, cluster stri
 	return o, a.addOutside(ctx, &o, c, now)
 }
 
-func (a *Leases) warnings(ctx context.Context, c app.Cluster, now time.Time) ([]LeaseWarned, error) {
-	list := []LeaseWarned{}
+func (a *Service) warnings(ctx context.Context, c app.Cluster, now time.Time) ([]Warned, error) {
+	list := []Warned{}
 	if c.ExpiresAt.IsZero() {
 		return list, nil
 	}
@@ -107,14 +107,14 @@ func (a *Leases) warnings(ctx context.Context, c app.Cluster, now time.Time) ([]
 		return nil, err
 	}
 	for _, before := range times.Warnings() {
-		w := LeaseWarned{Before: before, At: times.Until.Add(-before), SentAt: sent[before]}
+		w := Warned{Before: before, At: times.Until.Add(-before), SentAt: sent[before]}
 		w.Skipped = w.SentAt.IsZero() && now.Sub(w.At) > time.Minute
 		list = append(list, w)
 	}
 	return list, nil
 }
 
-func (a *Leases) addOperations(ctx context.Context, o *LeaseOutlook, c app.Cluster, ops []app.Operation, now time.Time) error {
+func (a *Service) addOperations(ctx context.Context, o *Outlook, c app.Cluster, ops []app.Operation, now time.Time) error {
 	for i, op := range ops {
 		kind := humanize.Upper(op.Kind.The())
 		over, err := a.PausedDeletes.Overdue(ctx, c, op)
@@ -124,7 +124,7 @@ func (a *Leases) addOperations(ctx context.Context, o *LeaseOutlook, c app.Clust
 		switch {
 		case op.EndsCluster(i == 0) && op.Status == app.OperationFailed:
 			o.add(ObstacleDeleteFailed, op.EndedAt, false, fmt.Sprintf("%s failed: %s Muster retries at least once an hour until it succeeds.",
-				kind, Sentence(op.Message)))
+				kind, humanize.Cause(op.Message)))
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused && over != nil:
 			o.add(ObstacleOperation, time.Time{}, false, over.Text(op, now))
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused:
@@ -143,7 +143,7 @@ func (a *Leases) addOperations(ctx context.Context, o *LeaseOutlook, c app.Clust
 }
 
 // addOutside adds what lies outside of the cluster.
-func (a *Leases) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster, now time.Time) error {
+func (a *Service) addOutside(ctx context.Context, o *Outlook, c app.Cluster, now time.Time) error {
 	catalog, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (a *Leases) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster,
 	for _, acc := range accounts {
 		if acc.Provider == c.Provider && acc.Error != "" {
 			o.add(ObstacleAccount, acc.EndedAt, false, fmt.Sprintf("The last check of account %s failed: %s Deletion is retried until the account responds.",
-				acc.Provider, Sentence(acc.Error)))
+				acc.Provider, humanize.Cause(acc.Error)))
 		}
 	}
 	until, clock, known, err := a.Store.Leader(ctx)
@@ -181,16 +181,6 @@ func (a *Leases) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster,
 	return nil
 }
 
-func (o *LeaseOutlook) add(kind LeaseObstacleKind, since time.Time, stop bool, text string) {
-	o.Obstacles = append(o.Obstacles, LeaseObstacle{Kind: kind, Text: text, Stop: stop, At: since})
-}
-
-func Sentence(s string) string {
-	if s == "" {
-		return "the cause is unknown."
-	}
-	if s[len(s)-1] != '.' {
-		s += "."
-	}
-	return s
+func (o *Outlook) add(kind ObstacleKind, since time.Time, stop bool, text string) {
+	o.Obstacles = append(o.Obstacles, Obstacle{Kind: kind, Text: text, Stop: stop, At: since})
 }

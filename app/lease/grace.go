@@ -1,4 +1,4 @@
-package operation
+package lease
 
 import (
 	"context"
@@ -21,7 +21,7 @@ type PausedDeleteStore interface {
 type PausedDeletesConfig struct {
 	Store PausedDeleteStore
 	Now   func() time.Time
-	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace.
+	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultGrace.
 	LeaseGrace time.Duration
 }
 
@@ -35,8 +35,8 @@ func NewPausedDeletes(c PausedDeletesConfig) *PausedDeletes {
 	return &PausedDeletes{PausedDeletesConfig: c}
 }
 
-// DefaultLeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended.
-const DefaultLeaseGrace = 24 * time.Hour
+// DefaultGrace is for how long a deletion may stay paused after the cluster's lease has ended.
+const DefaultGrace = 24 * time.Hour
 
 // Overdue is a paused deletion of a cluster whose lease has ended.
 type Overdue struct {
@@ -47,7 +47,7 @@ type Overdue struct {
 // leaseGrace is the setting, or what it is without one.
 func (a *PausedDeletes) leaseGrace() time.Duration {
 	if a.LeaseGrace <= 0 {
-		return DefaultLeaseGrace
+		return DefaultGrace
 	}
 	return a.LeaseGrace
 }

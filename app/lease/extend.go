@@ -1,4 +1,4 @@
-package operation
+package lease
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"muster/app/template"
 )
 
-// LeaseStore is what Leases needs of the database.
-type LeaseStore interface {
+// Store is what Service needs of the database.
+type Store interface {
 	Accounts(ctx context.Context) ([]app.Account, error)
 	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
 	// Leader reports whether a server leads, which is the one that ends leases, until when by the database's clock, and what that
@@ -28,13 +28,13 @@ type LeaseStore interface {
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
 	// SetLease moves the end of a lease, and with it what is reserved. EConflict where it is not what it was, or the cluster is
 	// being deleted; EQuota where a budget does not allow it.
-	SetLease(ctx context.Context, c LeaseChange) error
+	SetLease(ctx context.Context, c Change) error
 	WorkerKey(ctx context.Context) ([]byte, error)
 }
 
-// LeasesConfig is what Leases is created from.
-type LeasesConfig struct {
-	Store         LeaseStore
+// Config is what Service is created from.
+type Config struct {
+	Store         Store
 	Now           func() time.Time
 	Catalogs      *catalog.Service
 	WorkerKeys    *identity.WorkerKeys
@@ -43,16 +43,16 @@ type LeasesConfig struct {
 	PausedDeletes *PausedDeletes
 }
 
-// Leases shows and moves the ends of clusters.
-type Leases struct {
-	LeasesConfig
+// Service shows and moves the ends of clusters.
+type Service struct {
+	Config
 }
 
-// NewLeases returns Leases on top of their needs.
-func NewLeases(c LeasesConfig) *Leases { return &Leases{LeasesConfig: c} }
+// New returns a Service on top of their needs.
+func New(c Config) *Service { return &Service{Config: c} }
 
-// LeaseChange is another end of a lease, as the store takes it.
-type LeaseChange struct {
+// Change is another end of a lease, as the store takes it.
+type Change struct {
 	Tenant  string
 	Cluster string
 	Was     time.Time // the end that it had when it was asked for
@@ -67,47 +67,47 @@ type LeaseChange struct {
 // ExtendLease moves the end of a cluster's lease, nearer or further away. Its owner may, within what the template allows;
 // admins may do more, with a reason. It takes more of budgets, or returns some, so a quota can refuse it. A cluster that is
 // being deleted is EConflict; one whose lease has ended but whose delete has not begun can still be saved.
-func (a *Leases) ExtendLease(ctx context.Context, actor app.Actor, cluster string, r template.LeaseRequest) (LeaseOutlook, error) {
+func (a *Service) ExtendLease(ctx context.Context, actor app.Actor, cluster string, r template.LeaseRequest) (Outlook, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ExtendLease", cluster)
 	if err != nil {
-		return LeaseOutlook{}, err
+		return Outlook{}, err
 	}
 	if err := actor.MayChange("ExtendLease", c); err != nil {
-		return LeaseOutlook{}, err
+		return Outlook{}, err
 	}
 	if r.Reason = strings.TrimSpace(r.Reason); len(r.Reason) > template.MostLeaseReason {
-		return LeaseOutlook{}, &app.Error{Code: app.EInvalid, Field: "reason", Message: "The reason is too long.", Hint: "Use at most 500 characters."}
+		return Outlook{}, &app.Error{Code: app.EInvalid, Field: "reason", Message: "The reason is too long.", Hint: "Use at most 500 characters."}
 	}
 	if c.Status == app.ClusterDeleted {
-		return LeaseOutlook{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
+		return Outlook{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
 	rules, err := a.leaseRules(ctx, c)
 	if err != nil {
-		return LeaseOutlook{}, err
+		return Outlook{}, err
 	}
 	now := a.Now()
 	until, beyond, err := rules.Move(c.CreatedAt, c.ExpiresAt, now, r)
 	if err != nil {
-		return LeaseOutlook{}, err
+		return Outlook{}, err
 	}
 	if beyond == nil && !until.Equal(c.ExpiresAt) {
 		if beyond, err = a.leaseFixed(ctx, c); err != nil {
-			return LeaseOutlook{}, err
+			return Outlook{}, err
 		}
 	}
 	if beyond != nil {
 		if reach, _ := actor.Reach("ExtendLease"); reach != app.All {
-			return LeaseOutlook{}, beyond
+			return Outlook{}, beyond
 		}
 		if r.Reason == "" {
 			beyond.Field, beyond.Hint = "reason", "As an admin, you can override the limit with a reason."
-			return LeaseOutlook{}, beyond
+			return Outlook{}, beyond
 		}
 	}
 	if !until.Equal(c.ExpiresAt) {
-		if err := a.Store.SetLease(ctx, LeaseChange{Tenant: c.Tenant, Cluster: c.ID, Was: c.ExpiresAt, Until: until, Who: actor, Beyond: beyond != nil,
+		if err := a.Store.SetLease(ctx, Change{Tenant: c.Tenant, Cluster: c.ID, Was: c.ExpiresAt, Until: until, Who: actor, Beyond: beyond != nil,
 			Reason: r.Reason, Message: leaseMoved(actor, c.ExpiresAt, until, r.Reason, beyond != nil), Now: now}); err != nil {
-			return LeaseOutlook{}, err
+			return Outlook{}, err
 		}
 	}
 	return a.LeaseOutlook(ctx, actor, c.ID)
@@ -115,7 +115,7 @@ func (a *Leases) ExtendLease(ctx context.Context, actor app.Actor, cluster strin
 
 // leaseFixed says that the template of a cluster does not let leases be changed, nearer or further away; nil where it does. Admins may,
 // with a reason, as with the template's other rules: someone must be able to give machines back early.
-func (a *Leases) leaseFixed(ctx context.Context, c app.Cluster) (*app.Error, error) {
+func (a *Service) leaseFixed(ctx context.Context, c app.Cluster) (*app.Error, error) {
 	d, err := a.Store.Definition(ctx, c.Tenant, c.ID)
 	if err != nil || !slices.Contains(d.Immutable, "lease") {
 		return nil, err
@@ -143,7 +143,7 @@ func leaseMoved(who app.Actor, was, until time.Time, reason string, beyond bool)
 }
 
 // leaseRules are those that the cluster was made with. Of clusters from before they were kept it is what the catalog says now.
-func (a *Leases) leaseRules(ctx context.Context, c app.Cluster) (template.Lease, error) {
+func (a *Service) leaseRules(ctx context.Context, c app.Cluster) (template.Lease, error) {
 	d, err := a.Store.Definition(ctx, c.Tenant, c.ID)
 	if app.IsKeyLost(err) { // nothing can be extended; see leaseFixed
 		return template.Lease{}, nil
