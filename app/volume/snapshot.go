@@ -44,6 +44,7 @@ type Snapshot struct {
 	Proof      string        `json:"proof,omitempty"`     // that it is gone
 	Error      string        `json:"error,omitempty"`     // why it couldn't be created or deleted yet
 	Price      float64       `json:"cost_per_hour"`       // 0: not known
+	Currency   string        `json:"currency,omitempty"`
 }
 
 // How many snapshots of one volume are kept.
@@ -134,7 +135,15 @@ func (a *Service) Snapshots(ctx context.Context, actor app.Actor, f SnapshotFilt
 	if reach != app.All {
 		f.Owner = actor.User
 	}
-	return a.SnapshotStore.Snapshots(ctx, actor.Tenant, f)
+	list, err := a.SnapshotStore.Snapshots(ctx, actor.Tenant, f)
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	currency, err := a.Catalogs.CurrencyOf(ctx, actor.Tenant)
+	for i := range list {
+		list[i].Currency = currency
+	}
+	return list, err
 }
 
 // CreateSnapshot copies a volume as it is. Keep is how many of its snapshots are kept then, the newest ones; 0 is KeepSnapshots.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"muster/app/humanize"
 	"muster/app/volume"
 	"muster/cmd/muster/cli"
 
@@ -68,9 +69,10 @@ func printSnapshots(c *cli.Context, list []volume.Snapshot, one bool) error {
 		cli.Line(c.Stdout, "No snapshots.")
 		return nil
 	}
-	t := cli.NewTable("ID", "VOLUME", "NAME", "STATE", "CLUSTER", "NODE", "SIZE>", "OWNER", "CREATED")
+	t := cli.NewTable("ID", "VOLUME", "NAME", "STATE", "CLUSTER", "NODE", "SIZE>", "COST/H>", "OWNER", "CREATED")
 	for _, s := range list {
-		t.Add(s.ID, s.Volume, s.Name, string(s.State), s.Cluster, s.Node, strconv.Itoa(s.SizeGB)+" GB", s.Owner, s.CreatedAt.UTC().Format(time.DateTime)+" UTC")
+		t.Add(s.ID, s.Volume, s.Name, string(s.State), s.Cluster, s.Node, strconv.Itoa(s.SizeGB)+" GB", humanize.Price(s.Price, s.Currency),
+			s.Owner, s.CreatedAt.UTC().Format(time.DateTime)+" UTC")
 	}
 	if err := t.Show(c); err != nil {
 		return err
