@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"muster/app/cluster"
@@ -23,6 +24,7 @@ func (a *Builder) checkVolumes(ctx context.Context, d *updateBuilder, nodes []pl
 	if err != nil {
 		return err
 	}
+	d.volumes = planned
 	if len(planned) > 0 {
 		own, err := a.Preflight.Values.HasOwnAccount(ctx, d.Tenant, d.ID)
 		if err == nil {
@@ -40,6 +42,9 @@ func (a *Builder) checkVolumes(ctx context.Context, d *updateBuilder, nodes []pl
 	if err != nil {
 		return err
 	}
+	if err := a.checkStays(c.Providers[d.Provider], planned, nodes, has); err != nil {
+		return err
+	}
 	d.volumeCost = volume.NewCost(slices.DeleteFunc(planned, func(p volume.Planned) bool {
 		return slices.ContainsFunc(has, func(v volume.Volume) bool {
 			return v.Node == p.Node && v.Service == p.Service && v.Name == p.Name && (v.Cluster == d.ID || v.State == volume.StateKept)
@@ -49,6 +54,18 @@ func (a *Builder) checkVolumes(ctx context.Context, d *updateBuilder, nodes []pl
 		d.note("New volumes cost %s on top.", humanize.PerHour(d.volumeCost, d.Currency))
 	}
 	return noteVolumes(d, nodes, has)
+}
+
+// checkStays refuses volumes that a machine which stays would have to get or lose, where it can't.
+func (a *Builder) checkStays(spec *template.ProviderSpec, planned []volume.Planned, nodes []plan.Node, has []volume.Volume) error {
+	changes, removed := map[string][]string{}, map[string][]string{}
+	for _, n := range nodes {
+		if n.Change != "" {
+			continue
+		}
+		changes[n.Name], removed[n.Name] = slices.AppendSeq(slices.Clone(n.Added), maps.Keys(n.Work)), n.Removed
+	}
+	return a.Volumes.CheckStays(spec, planned, has, changes, removed)
 }
 
 // noteVolumes says what happens to the volumes of nodes and services that go.
