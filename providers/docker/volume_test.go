@@ -9,7 +9,7 @@ import (
 	"muster/providers/providertest"
 )
 
-// Tenants share an engine: whoever knows the name of another tenant's volume, or of a foreign one, gets no container with it.
+// Tenants share an engine: who knows the name of a volume that is not its own gets no container with it.
 func TestVolumesOfOtherTenants(t *testing.T) {
 	w := newWorld(t)
 	e := w.open(t)
