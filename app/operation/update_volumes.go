@@ -3,7 +3,6 @@ package operation
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"muster/app/cluster"
@@ -42,7 +41,7 @@ func (a *Builder) checkVolumes(ctx context.Context, d *updateBuilder, nodes []pl
 	if err != nil {
 		return err
 	}
-	if err := a.checkStays(c.Providers[d.Provider], planned, nodes, has); err != nil {
+	if err := a.Volumes.CheckStays(c.Providers[d.Provider], planned, has, nodes); err != nil {
 		return err
 	}
 	d.volumeCost = volume.NewCost(slices.DeleteFunc(planned, func(p volume.Planned) bool {
@@ -54,18 +53,6 @@ func (a *Builder) checkVolumes(ctx context.Context, d *updateBuilder, nodes []pl
 		d.note("New volumes cost %s on top.", humanize.PerHour(d.volumeCost, d.Currency))
 	}
 	return noteVolumes(d, nodes, has)
-}
-
-// checkStays refuses volumes that a machine which stays would have to get or lose, where it can't.
-func (a *Builder) checkStays(spec *template.ProviderSpec, planned []volume.Planned, nodes []plan.Node, has []volume.Volume) error {
-	changes, removed := map[string][]string{}, map[string][]string{}
-	for _, n := range nodes {
-		if n.Change != "" {
-			continue
-		}
-		changes[n.Name], removed[n.Name] = slices.AppendSeq(slices.Clone(n.Added), maps.Keys(n.Work)), n.Removed
-	}
-	return a.Volumes.CheckStays(spec, planned, has, changes, removed)
 }
 
 // noteVolumes says what happens to the volumes of nodes and services that go.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/plan"
 	"muster/app/template"
 )
 
@@ -47,22 +48,26 @@ func MadeFirst(planned []Planned, node string) bool {
 }
 
 // CheckStays refuses volumes that a machine would have to get, or lose, while it stays: at a provider where it has those that it was created with.
-// Has are the volumes of the cluster, Changes says which services of a node are changed, and Removed which are removed from it.
-func (k Kinds) CheckStays(spec *template.ProviderSpec, planned []Planned, has []Volume, changes, removed map[string][]string) error {
+// Has are the volumes of the cluster.
+func (k Kinds) CheckStays(spec *template.ProviderSpec, planned []Planned, has []Volume, nodes []plan.Node) error {
 	if spec == nil || !k.First(spec.Type) {
 		return nil
 	}
-	for _, p := range planned {
-		known := func(v Volume) bool {
-			return v.Node == p.Node && v.Service == p.Service && v.Name == p.Name && v.Cluster != ""
+	for _, n := range nodes {
+		if n.Change != "" {
+			continue
 		}
-		if slices.Contains(changes[p.Node], p.Service) && !slices.ContainsFunc(has, known) {
-			return atCreation(spec.Name, p.Node, fmt.Sprintf("mount volume %s of service %s", p.Name, p.Service))
+		for _, p := range planned {
+			known := func(v Volume) bool { return v.Cluster != "" && v.Node == n.Name && v.Service == p.Service && v.Name == p.Name }
+			_, works := n.Work[p.Service]
+			if p.Node == n.Name && (works || slices.Contains(n.Added, p.Service)) && !slices.ContainsFunc(has, known) {
+				return atCreation(spec.Name, n.Name, fmt.Sprintf("mount volume %s of service %s", p.Name, p.Service))
+			}
 		}
-	}
-	for _, v := range has {
-		if v.Cluster != "" && slices.Contains(removed[v.Node], v.Service) {
-			return atCreation(spec.Name, v.Node, fmt.Sprintf("unmount volume %s of service %s", v.Name, v.Service))
+		for _, v := range has {
+			if v.Cluster != "" && v.Node == n.Name && slices.Contains(n.Removed, v.Service) {
+				return atCreation(spec.Name, n.Name, fmt.Sprintf("unmount volume %s of service %s", v.Name, v.Service))
+			}
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/plan"
 	"muster/app/template"
 )
 
@@ -50,22 +51,24 @@ func reasonOf(e *app.Error) string {
 
 // A machine that stays can't get a volume, or lose one, where volumes are mounted only when it's created.
 func TestVolumesOfMachinesThatStay(t *testing.T) {
-	db := map[string][]string{"n1": {"db"}}
 	has := []Volume{{Cluster: "c", Node: "n1", Service: "db", Name: "data"}}
+	added, removed := plan.Node{Name: "n1", Added: []string{"db"}}, plan.Node{Name: "n1", Removed: []string{"db"}}
 	for what, c := range map[string]struct {
-		kind             string
-		has              []Volume
-		changes, removed map[string][]string
-		refused          string
+		kind    string
+		has     []Volume
+		node    plan.Node
+		refused string
 	}{
-		"a service is added":                  {"docker", nil, db, nil, "can't mount volume data"},
-		"its volume is kept, not the node's":  {"docker", []Volume{{Node: "n1", Service: "db", Name: "data"}}, db, nil, "can't mount volume data"},
-		"a service is set up again":           {"docker", has, db, nil, ""},
-		"another service is changed":          {"docker", nil, map[string][]string{"n1": {"web"}}, nil, ""},
-		"a service is removed":                {"docker", has, nil, db, "can't unmount volume data"},
-		"where volumes can be attached later": {"cloud", nil, db, db, ""},
+		"a service is added":                  {"docker", nil, added, "can't mount volume data"},
+		"a service is upgraded":               {"docker", nil, plan.Node{Name: "n1", Work: map[string]plan.ServiceWork{"db": plan.WorkUpgrade}}, "can't mount volume data"},
+		"its volume is kept, not the node's":  {"docker", []Volume{{Node: "n1", Service: "db", Name: "data"}}, added, "can't mount volume data"},
+		"a service is set up again":           {"docker", has, added, ""},
+		"another service is added":            {"docker", nil, plan.Node{Name: "n1", Added: []string{"web"}}, ""},
+		"a machine is new":                    {"docker", nil, plan.Node{Name: "n1", Change: plan.NodeNew, Added: []string{"db"}}, ""},
+		"a service is removed":                {"docker", has, removed, "can't unmount volume data"},
+		"where volumes can be attached later": {"cloud", nil, added, ""},
 	} {
-		err := kinds().CheckStays(&template.ProviderSpec{Type: c.kind}, []Planned{planned("n1", template.Snapshots{})}, c.has, c.changes, c.removed)
+		err := kinds().CheckStays(&template.ProviderSpec{Type: c.kind}, []Planned{planned("n1", template.Snapshots{})}, c.has, []plan.Node{c.node})
 		if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: %v", what, err)
 		}
