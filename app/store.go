@@ -7,6 +7,8 @@ type NewNode struct {
 	Node    Node
 	Intent  string
 	HostKey []byte // private
+	// NoPool says that its machine has to be created for it, such as with its volumes.
+	NoPool bool
 }
 
 // ControlAct is what a person may do to an operation that is there.

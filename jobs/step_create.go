@@ -12,6 +12,7 @@ import (
 	"muster/app/family"
 	"muster/app/fleet"
 	"muster/app/humanize"
+	"muster/app/volume"
 	"muster/jobs/budget"
 	"muster/jobs/internal/loop"
 )
@@ -66,11 +67,23 @@ func (w *actions) create(ctx context.Context, as *execution.Assignment, out fami
 func makeMachine(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output, r *execution.Report) (family.Machine, error) {
 	spec := as.Machine
 	ctx = family.WithProgress(ctx, out)
+	seen, err := volumesFirst(ctx, p, as, out, r)
+	if err != nil {
+		return family.Machine{}, err
+	}
+	for _, x := range seen {
+		i := slices.IndexFunc(as.Volumes, func(v volume.ForStep) bool { return v.ID == x.ID })
+		spec.Volumes = append(spec.Volumes, family.VolumeAttachment{Volume: x.External, Mount: as.Volumes[i].Mount})
+	}
 	var tried []string
 	for _, zone := range places(as) {
 		spec.Zone = zone
 		m, err := createFrom(ctx, p, spec, as, out, r)
 		if err == nil {
+			for _, x := range seen {
+				x.Machine = m.ID
+				seeVolume(r, x)
+			}
 			return m, nil
 		}
 		e := app.AsError(err)

@@ -32,11 +32,15 @@ func onVolumes(ctx context.Context, w *actions, as *execution.Assignment, out fa
 	}
 	v, ok := family.PowerOf[family.Volumes](p)
 	if !ok {
-		return nil, &app.Error{Code: app.EInvalid, Reason: "no_volumes",
-			Message: fmt.Sprintf("Provider %s doesn't make volumes, which the services of node %s need.", as.Provider.Name, as.Node.Name),
-			Hint:    "Choose another provider, or services without volumes."}
+		return nil, errNoVolumes(as)
 	}
 	return &volumeWork{w, p, v, as, out, r}, nil
+}
+
+func errNoVolumes(as *execution.Assignment) error {
+	return &app.Error{Code: app.EInvalid, Reason: "no_volumes",
+		Message: fmt.Sprintf("Provider %s doesn't make volumes, which the services of node %s need.", as.Provider.Name, as.Node.Name),
+		Hint:    "Choose another provider, or services without volumes."}
 }
 
 func (w *volumeWork) say(format string, args ...any) {
@@ -91,12 +95,14 @@ func (w *volumeWork) bring(ctx context.Context, want volume.ForStep) error {
 }
 
 // see notes what is known of a volume by now.
-func (w *volumeWork) see(x volume.Seen) {
-	if i := slices.IndexFunc(w.report.Volumes, func(y volume.Seen) bool { return y.ID == x.ID }); i >= 0 {
-		w.report.Volumes[i] = x
+func (w *volumeWork) see(x volume.Seen) { seeVolume(w.report, x) }
+
+func seeVolume(r *execution.Report, x volume.Seen) {
+	if i := slices.IndexFunc(r.Volumes, func(y volume.Seen) bool { return y.ID == x.ID }); i >= 0 {
+		r.Volumes[i] = x
 		return
 	}
-	w.report.Volumes = append(w.report.Volumes, x)
+	r.Volumes = append(r.Volumes, x)
 }
 
 func (w *volumeWork) list(ctx context.Context, id string) ([]family.Volume, error) {
@@ -165,9 +171,11 @@ func (w *volumeWork) withoutFailed(ctx context.Context, want volume.ForStep, fou
 
 // create asks for the volume of an intent, in the zone of the node's machine.
 func (w *volumeWork) create(ctx context.Context, want volume.ForStep) (v family.Volume, err error) {
-	m, err := w.cloud.Describe(ctx, w.as.Node.MachineID)
-	if err != nil {
-		return v, err
+	m := family.Machine{Zone: w.as.Machine.Zone}
+	if !w.as.VolumesFirst {
+		if m, err = w.cloud.Describe(ctx, w.as.Node.MachineID); err != nil {
+			return v, err
+		}
 	}
 	spec := family.VolumeSpec{Intent: want.ID, Name: "muster-" + want.ID, SizeGB: want.SizeGB, Zone: m.Zone,
 		Tags: execution.VolumeTags(w.as.Machine.Tags, want.ID)}
@@ -273,6 +281,10 @@ func detach(ctx context.Context, w *actions, as *execution.Assignment, out famil
 	if as.Node.MachineID == "" {
 		return nil
 	}
+	if as.VolumesFirst {
+		v.say("Volumes stay mounted until machine %s is deleted.", as.Node.MachineID)
+		return nil
+	}
 	if v.machineIsDown(ctx) {
 		v.say("Machine %s isn't running, so there is nothing to unmount.", as.Node.MachineID)
 		for _, x := range as.Volumes {
@@ -315,7 +327,7 @@ func (w *volumeWork) machineIsDown(ctx context.Context) bool {
 // unmountKept unmounts, as far as that can be done within unmountTime, the volumes of a machine that is about to be deleted and which outlive it, so
 // that all that was written is on them.
 func unmountKept(ctx context.Context, w *actions, as *execution.Assignment, out family.Output, r *execution.Report) {
-	if as.Node.MachineID == "" || len(as.SSHKey) == 0 {
+	if as.Node.MachineID == "" || len(as.SSHKey) == 0 || as.VolumesFirst {
 		return
 	}
 	kept := slices.DeleteFunc(slices.Clone(as.Volumes), func(x volume.ForStep) bool { return x.Discard || x.Machine != as.Node.MachineID })

@@ -127,6 +127,9 @@ func Volumes(kind string) bool { return memberOf(kind).Descriptor.Volumes }
 // VolumeSnapshots reports whether a type of provider makes snapshots of volumes.
 func VolumeSnapshots(kind string) bool { return memberOf(kind).Descriptor.VolumeSnapshots }
 
+// VolumesAtCreation reports whether machines of a type of provider only have the volumes that they are created with.
+func VolumesAtCreation(kind string) bool { return memberOf(kind).Descriptor.VolumesAtCreation }
+
 // Bakes reports whether images can be made of machines of a type of provider.
 func Bakes(kind string) bool { return memberOf(kind).Descriptor.Bakes }
 

@@ -252,7 +252,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
 	s.Cluster.Dashboard = dashboard.New(dashboard.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
-	s.Volume = volume.New(volume.Config{Store: c.Store, SnapshotStore: c.Store, MakesSnapshots: c.VolumeSnapshots, Now: c.Now,
+	s.Volume = volume.New(volume.Config{Store: c.Store, SnapshotStore: c.Store, MakesSnapshots: c.Volumes.Snapshots, Now: c.Now,
 		Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Repeats = idempotency.New(idempotency.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Quarantine.Drafts = quarantine.NewDrafts(quarantine.DraftsConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Plans: s.Cluster.Plans})
@@ -308,7 +308,8 @@ func addExecution(s *Services, c Config) {
 	s.Execution.Waits = execution.NewWaits(execution.WaitsConfig{Store: c.Store, Now: c.Now, Provisioned: c.Provisioned, Tries: c.Tries, Workers: c.Workers,
 		Budgets: c.Budgets, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
 		Preflight: s.Cluster.Preflight, Operations: s.Operation.Finder, PausedDeletes: s.Lease.PausedDeletes})
-	s.Execution.Coordinator = execution.New(execution.Config{Steps: c.Store, Rounds: c.Store, Inputs: c.Store, Volumes: c.Store, Now: c.Now, Meter: c.Meter,
+	s.Execution.Coordinator = execution.New(execution.Config{Steps: c.Store, Rounds: c.Store, Inputs: c.Store, Volumes: c.Store, VolumesFirst: c.Volumes.First, Now: c.Now,
+		Meter:     c.Meter,
 		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, Values: s.Values,
 		DryRuns: c.DryRuns, Facts: s.Execution.Facts, ManualSteps: s.Execution.ManualSteps,
 		Keeping: s.Quarantine.Drafts})
@@ -417,6 +418,6 @@ type Config struct {
 	Meter  observe.Meter
 	Expose func(ctx context.Context, to io.Writer) error
 
-	// What a type of provider makes of volumes; nil: not known, the steps and the reconciler will tell.
-	Volumes, VolumeSnapshots func(kind string) bool
+	// What a type of provider makes of volumes; where it isn't known, the steps and the reconciler will tell.
+	Volumes volume.Kinds
 }

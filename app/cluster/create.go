@@ -44,8 +44,7 @@ type CreatesConfig struct {
 	Explainer layout.Explainer // nil: refusals are not explained further
 	// Firewalls reports whether a type of provider makes firewalls for clusters; nil: not known, and no one is warned.
 	Firewalls func(kind string) bool
-	// Volumes reports whether a type of provider makes volumes; nil: not known, the steps will tell.
-	Volumes func(kind string) bool
+	Volumes   volume.Kinds
 	// Sleeps reports whether a type of provider can stop machines and keep them; nil: not known, and no one is warned.
 	Sleeps    func(kind string) bool
 	Resources *resource.Service

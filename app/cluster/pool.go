@@ -59,16 +59,19 @@ func MachineShape(provider string, f template.Flavor, i template.Image) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// PoolWants returns what new nodes need.
+// PoolWants returns what new nodes need, but for those that can have no machine of a pool.
 func PoolWants(provider string, nodes []app.NewNode, d Definition) []PoolWant {
 	shapes := map[[2]string]string{}
-	wants := make([]PoolWant, len(nodes))
-	for i, n := range nodes {
+	wants := make([]PoolWant, 0, len(nodes))
+	for _, n := range nodes {
+		if n.NoPool {
+			continue
+		}
 		kind := [2]string{n.Node.Hardware, n.Node.Image}
 		if shapes[kind] == "" {
 			shapes[kind] = MachineShape(provider, d.Hardware[kind[0]], d.Images[kind[1]])
 		}
-		wants[i] = PoolWant{Node: n.Node.Name, Shape: shapes[kind], Zone: n.Node.Zone}
+		wants = append(wants, PoolWant{Node: n.Node.Name, Shape: shapes[kind], Zone: n.Node.Zone})
 	}
 	return wants
 }

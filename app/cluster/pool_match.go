@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/humanize"
 	appplan "muster/app/plan"
+	"muster/app/volume"
 )
 
 // PoolMatch tells how many of the machines that are needed stand ready in pools at this moment. Whether they still do when it is accepted is not promised:
@@ -92,7 +93,9 @@ func (a *Creates) matchForCreate(ctx context.Context, tenant string, d Draft, p 
 	var nodes []app.NewNode
 	for _, g := range p.Layout.Groups {
 		for range g.Count {
-			nodes = append(nodes, app.NewNode{Node: app.Node{Name: app.NodeName(len(nodes) + 1), Hardware: g.Hardware, Image: g.Image, Zone: g.Zone}})
+			name := app.NodeName(len(nodes) + 1)
+			nodes = append(nodes, app.NewNode{Node: app.Node{Name: name, Hardware: g.Hardware, Image: g.Image, Zone: g.Zone},
+				NoPool: volume.MadeFirst(p.Volumes, name)})
 		}
 	}
 	return a.Plans.PoolMatch(ctx, tenant, PoolWants(p.Layout.Provider, nodes, d.Definition), p.Plan)

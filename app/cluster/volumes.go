@@ -11,9 +11,8 @@ import (
 	"muster/app/volume"
 )
 
-// CheckVolumes refuses nodes that need volumes at a provider that makes none, or whose configuration says what no volume can be. Makes tells of a
-// type of provider; nil: not known, the steps will tell.
-func CheckVolumes(spec *template.ProviderSpec, makes func(kind string) bool, nodes []plan.Node, d Definition, uses []volume.Use) ([]volume.Planned, error) {
+// CheckVolumes refuses nodes whose volumes a provider can't make, or whose configuration says what no volume can be.
+func CheckVolumes(spec *template.ProviderSpec, kinds volume.Kinds, nodes []plan.Node, d Definition, uses []volume.Use) ([]volume.Planned, error) {
 	of := make([]volume.Node, len(nodes))
 	for i, n := range nodes {
 		of[i] = volume.Node{Name: n.Name, Services: n.Services}
@@ -23,12 +22,10 @@ func CheckVolumes(spec *template.ProviderSpec, makes func(kind string) bool, nod
 		price = spec.VolumeCost / volume.HoursOfMonth
 	}
 	list, err := volume.Plan(of, d.Services, d.Config, uses, price)
-	if err != nil || len(list) == 0 || spec == nil || makes == nil || makes(spec.Type) {
-		return list, err
+	if err == nil {
+		err = kinds.Check(spec, list)
 	}
-	return nil, &app.Error{Code: app.EInvalid, Reason: "no_volumes", Field: "provider",
-		Message: fmt.Sprintf("Service %s needs volumes, and provider %s doesn't make any.", list[0].Service, spec.Name),
-		Hint:    "Choose a provider whose type makes volumes, or services that need none."}
+	return list, err
 }
 
 // NoVolumesOfOwn refuses volumes for a cluster with an account of its users' own: that account is forgotten with the cluster's last machine, and volumes may
@@ -52,7 +49,7 @@ func (a *Creates) addVolumes(ctx context.Context, actor app.Actor, r CreateReque
 	if err != nil {
 		return err
 	}
-	planned, err := CheckVolumes(c.Providers[n.Cluster.Provider], nil, nodes, n.Definition, r.Volumes)
+	planned, err := CheckVolumes(c.Providers[n.Cluster.Provider], a.Volumes, nodes, n.Definition, r.Volumes)
 	if err != nil {
 		return err
 	}
@@ -61,6 +58,7 @@ func (a *Creates) addVolumes(ctx context.Context, actor app.Actor, r CreateReque
 	n.Volumes, err = volume.CheckUses(ctx, a.Store, actor, n.Cluster.Provider, planned)
 	for i := range n.Nodes {
 		node := &n.Nodes[i].Node
+		n.Nodes[i].NoPool = volume.MadeFirst(planned, node.Name)
 		node.Zone = cmp.Or(volume.ZoneOf(n.Volumes, node.Name), node.Zone)
 	}
 	return err

@@ -111,6 +111,8 @@ type Assignment struct {
 
 	// Volumes are those of the node, for the steps that create, attach, detach or give back what it has.
 	Volumes []volume.ForStep `json:",omitempty"`
+	// VolumesFirst says that the machine only has the volumes that it is created with.
+	VolumesFirst bool `json:",omitempty"`
 
 	Automators []string                // for bootstrap and names: those that the node's services use, sorted
 	Call       *template.ServiceAction // with its resources pinned

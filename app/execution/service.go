@@ -82,6 +82,8 @@ type Config struct {
 	Secrets   *secret.Service
 
 	Volumes volume.StepStore
+	// VolumesFirst reports whether machines of a type of provider only have the volumes that they are created with; nil: they get them later.
+	VolumesFirst func(kind string) bool
 
 	Facts       *Facts
 	ManualSteps *ManualSteps

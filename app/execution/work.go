@@ -251,7 +251,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *ClaimedStep) (*
 		}
 	}
 	assignBaked(as, oc.definition)
-	as.KeepFailed = keepsUnconfirmed(c, oc.definition)
+	as.KeepFailed = keepsUnconfirmed(c, oc.definition) && (!as.VolumesFirst || len(as.Volumes) == 0)
 	if err := a.assignFromPool(ctx, as); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,8 @@ func (a *Service) assignVolumes(ctx context.Context, as *Assignment, c *ClaimedS
 	if err != nil || !has {
 		return err
 	}
-	if as.Action != app.ActionAttach {
+	as.VolumesFirst = a.VolumesFirst != nil && a.VolumesFirst(as.Provider.Type)
+	if as.Action != app.ActionAttach && (as.Action != app.ActionCreate || !as.VolumesFirst) {
 		as.Volumes, err = a.Volumes.NodeVolumes(ctx, c.Tenant, c.Cluster.ID, c.Node.Name, c.Step.Operation)
 		if as.Action == app.ActionDetach {
 			as.Volumes = slices.DeleteFunc(as.Volumes, func(v volume.ForStep) bool { return v.NodeStays && slices.Contains(c.Node.Services, v.Service) })

@@ -129,6 +129,8 @@ type MachineSpec struct {
 	AuthorizedKey string
 	// Firewall is what the cluster's machines are reached by from outside; nil leaves it to what the account does by itself.
 	Firewall *template.Firewall
+	// Volumes are those that it is created with, where it can't get any later; their Machine is empty.
+	Volumes []VolumeAttachment `json:",omitempty"`
 	// Isolated says that tenants share the host: the machine must not be a process with the rights of Muster's own user.
 	Isolated bool `json:",omitempty"`
 }
@@ -177,7 +179,9 @@ type Descriptor struct {
 	Volumes bool `json:"volumes,omitempty"`
 	// VolumeSnapshots tells that it can make snapshots of volumes; see VolumeSnapshots.
 	VolumeSnapshots bool `json:"volume_snapshots,omitempty"`
-	Bakes           bool `json:"bakes,omitempty"` // images can be made of its machines; see Baker
+	// VolumesAtCreation tells that machines only have the volumes that they are created with; see MachineSpec.Volumes.
+	VolumesAtCreation bool `json:"volumes_at_creation,omitempty"`
+	Bakes             bool `json:"bakes,omitempty"` // images can be made of its machines; see Baker
 	// Firewalls tells that it makes firewalls for clusters whose template has one; see MachineSpec.Firewall and Sharer.
 	Firewalls bool `json:"firewalls,omitempty"`
 	// FlavorFields and ImageFields are what a hardware type or an image type may say for accounts of this kind beside the flavor or the image

@@ -12,6 +12,9 @@ import (
 // A volume is attached to one machine at most. Who deletes a machine leaves its volumes, detached: the machine's end is one of the ways in which
 // they are detached. All methods may be called again at any time; where an answer was unclear, ListVolumes by the intent's tag tells the outcome
 // of the call.
+//
+// Where Descriptor.VolumesAtCreation is set, machines have the volumes of MachineSpec.Volumes and no others: AttachVolume then only tells whether the
+// machine has it, EConflict with ReasonVolumeAtCreation where it doesn't, and DetachVolume returns ErrVolumeAttached until the machine is deleted.
 type Volumes interface {
 	// CreateVolume makes one volume for spec.Intent, or returns the one that an earlier call with the same intent made. After an error it may
 	// or may not exist.
@@ -30,6 +33,9 @@ type Volumes interface {
 
 // ReasonVolumeAttached marks the refusal of what can only be done to a volume that no other machine has.
 const ReasonVolumeAttached = "volume_attached"
+
+// ReasonVolumeAtCreation marks the refusal to attach a volume to a machine that can only be created with it, or to take one from it.
+const ReasonVolumeAtCreation = "volume_at_creation"
 
 // ErrVolumeAttached refuses to attach or delete a volume that a machine has.
 func ErrVolumeAttached(volume, machine string) *app.Error {

@@ -44,7 +44,7 @@ type BuilderConfig struct {
 	DryRuns func(automator string) bool
 	// Sleeps reports whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
 	Sleeps    func(kind string) bool
-	Volumes   func(kind string) bool // makes volumes; nil: not known
+	Volumes   volume.Kinds
 	Resources *resource.Service
 	Catalogs  *catalog.Service
 	Plans     *cluster.Plans
@@ -79,6 +79,7 @@ type updateBuilder struct {
 	notes      []string
 	planned    appplan.Request
 	volumeCost float64              // per hour, of volumes that will be created
+	volumes    []volume.Planned     // of the nodes that stay or are new
 	chosen     *bake.Use            // the images that were chosen when it was shown, where it's worked out again
 	again      bool                 // it was shown, and waited
 	kept       quarantine.Selection // the failed machines that are kept
@@ -397,7 +398,8 @@ func (a *Updates) updateOffer(ctx context.Context, d *updateBuilder) (*cluster.P
 	var nodes []app.NewNode
 	for _, n := range d.nodes {
 		if n.Change == appplan.NodeNew && d.reused == nil {
-			nodes = append(nodes, app.NewNode{Node: app.Node{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone}})
+			nodes = append(nodes, app.NewNode{Node: app.Node{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone},
+				NoPool: volume.MadeFirst(d.volumes, n.Name)})
 		}
 	}
 	return a.Plans.PoolMatch(ctx, d.Tenant, cluster.PoolWants(d.Provider, nodes, d.definition), d.preview.Plan)

@@ -23,6 +23,7 @@ func (a *Builder) checkVolumes(ctx context.Context, d *updateBuilder, nodes []pl
 	if err != nil {
 		return err
 	}
+	d.volumes = planned
 	if len(planned) > 0 {
 		own, err := a.Preflight.Values.HasOwnAccount(ctx, d.Tenant, d.ID)
 		if err == nil {
@@ -38,6 +39,9 @@ func (a *Builder) checkVolumes(ctx context.Context, d *updateBuilder, nodes []pl
 	}
 	has, err := a.Store.Volumes(ctx, d.Tenant, volume.Filter{Cluster: d.ID})
 	if err != nil {
+		return err
+	}
+	if err := a.Volumes.CheckStays(c.Providers[d.Provider], planned, has, nodes); err != nil {
 		return err
 	}
 	d.volumeCost = volume.NewCost(slices.DeleteFunc(planned, func(p volume.Planned) bool {

@@ -164,6 +164,7 @@ type Planned struct {
 	template.NodeVolume
 	Reuses string  `json:"volume,omitempty"` // the kept volume that it is
 	Price  float64 `json:"cost_per_hour"`
+	First  bool    `json:"-"` // its machine is created with it
 }
 
 // Node is a node that may need volumes.

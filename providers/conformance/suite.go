@@ -67,6 +67,8 @@ type Harness[S T[S]] struct {
 	Vanish func(t S, id string)
 	// Mount is where volumes are mounted; "" means /srv/suite. NoVolume and NoMachine are ids in the cloud's form that it doesn't have; "" means any text.
 	Mount, NoVolume, NoMachine string
+	// VolumesAtCreation says that machines only have the volumes that they are created with.
+	VolumesAtCreation bool
 	// MakesVolume reports whether a call makes a volume. Members that make volumes and speak to a simulated endpoint need it.
 	MakesVolume func(*http.Request) bool
 	// MakesImage reports whether a call makes an image of a machine. Members that make them and speak to a simulated endpoint need it.

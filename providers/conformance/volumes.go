@@ -25,6 +25,10 @@ func (h disks[S]) volumes(t S) {
 	if !ok {
 		t.Skip("the member makes no volumes")
 	}
+	if h.VolumesAtCreation {
+		h.atCreation(t, p, v)
+		return
+	}
 	ctx := t.Context()
 	if err := v.DeleteVolume(ctx, h.absentVolume()); err != nil {
 		t.Errorf("deletion of an absent volume: %v", err)
@@ -112,17 +116,23 @@ func (h disks[S]) volumes(t S) {
 			t.Errorf("delete volume %s: %v", id, err)
 		}
 	}
+	h.noVolumes(t, v)
+	if err := p.Delete(ctx, a.ID); err != nil {
+		t.Errorf("delete the other machine: %v", err)
+	}
+}
+
+// noVolumes waits until the list shows none.
+func (h disks[S]) noVolumes(t S, v family.Volumes) {
+	t.Helper()
 	for deadline := time.Now().Add(h.patience()); ; time.Sleep(h.pause()) {
 		left := h.listVolumes(t, v, map[string]string{family.TagInstallation: Installation})
 		if len(left) == 0 {
-			break
+			return
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("after deletion the list shows %+v", left)
 		}
-	}
-	if err := p.Delete(ctx, a.ID); err != nil {
-		t.Errorf("delete the other machine: %v", err)
 	}
 }
 

@@ -165,6 +165,9 @@ func (e *engine) Create(ctx context.Context, spec family.MachineSpec) (family.Ma
 		if err := e.provide(ctx, h, spec.Image, o.config.Image); err != nil {
 			return family.Machine{}, err
 		}
+		if o.host.Mounts, err = e.mounts(ctx, spec); err != nil {
+			return family.Machine{}, err
+		}
 		_, err = e.api.ContainerCreate(ctx, client.ContainerCreateOptions{Config: o.config, HostConfig: o.host, Name: o.name})
 		if err = failure(ctx, h, err); absent(err) {
 			err = &app.Error{Code: app.EInvalid, Reason: reasonAbsent, Message: app.AsError(err).Message, Hint: neverPulls}

@@ -17,9 +17,10 @@ import (
 
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
-	Name:        "docker",
-	Sleeps:      true,
-	Bakes:       true,
+	Name:    "docker",
+	Sleeps:  true,
+	Bakes:   true,
+	Volumes: true, VolumesAtCreation: true,
 	Host:        true,
 	Description: "Containers on a Docker Engine, used as machines. They share their host's kernel: fine for trials and builds, but no protection against hostile code.",
 	Fields: []family.Field{

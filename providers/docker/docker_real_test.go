@@ -201,13 +201,19 @@ func TestRealEnginePassesTheSuite(t *testing.T) {
 						t.Error(err)
 					}
 				}
+				volumes, err := reopen(t).(family.Volumes).ListVolumes(context.Background(), nil)
+				if err != nil || len(volumes) > 0 {
+					t.Errorf("left: %+v, %v", volumes, err)
+				}
 			})
 			return reopen(t)
 		},
 		Reopen: reopen,
 		Flavor: "1cpu-1gb",
-		Image:  realImage,
-		Login:  true,
+
+		VolumesAtCreation: true,
+		Image:             realImage,
+		Login:             true,
 		Refuses: map[string]func(*family.MachineSpec){
 			"a broken host key":        func(s *family.MachineSpec) { s.HostKey = []byte("no key") },
 			"more CPUs than there are": func(s *family.MachineSpec) { s.Flavor.Flavor = "4096cpu-1gb" },

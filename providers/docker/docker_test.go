@@ -87,7 +87,9 @@ func TestTheSuite(t *testing.T) {
 		Faults: w.faults,
 		Left:   func(*testing.T) []string { return w.left() },
 
-		MakesImage: is("POST", "/commit"),
+		MakesImage:        is("POST", "/commit"),
+		VolumesAtCreation: true,
+		MakesVolume:       is("POST", "/volumes/create"),
 		Refuses: map[string]func(*family.MachineSpec){
 			"a broken host key":        func(s *family.MachineSpec) { s.HostKey = []byte("no key") },
 			"a size of no form":        func(s *family.MachineSpec) { s.Flavor.Flavor = "small" },

@@ -23,6 +23,7 @@ import (
 type sim struct {
 	mu         sync.Mutex
 	containers map[string]*simContainer
+	volumes    map[string]map[string]any
 	images     map[string]map[string]any
 	networks   map[string]map[string]any
 	info       map[string]any
@@ -61,6 +62,7 @@ type simContainer struct {
 func newSim() *sim {
 	return &sim{
 		containers: map[string]*simContainer{},
+		volumes:    map[string]map[string]any{},
 		images: map[string]map[string]any{
 			"node:1":   {"Id": "sha256:aa", "RepoTags": []string{"node:1"}, "Os": "linux", "Architecture": "amd64", "Created": "2026-05-04T22:23:02Z"},
 			"bare:1":   {"Id": "sha256:bb", "RepoTags": []string{"bare:1"}, "Os": "linux", "Architecture": "amd64", "Created": "2026-05-04T22:23:02Z"},
@@ -135,6 +137,7 @@ func (s *sim) routes() http.Handler {
 	on("GET /{v}/distribution/{id...}", s.look)
 	on("POST /{v}/images/create", s.pull)
 	on("POST /{v}/build", s.build)
+	s.volumeRoutes(on)
 	on("POST /{v}/containers/create", s.create)
 	on("GET /{v}/containers/json", s.list)
 	on("GET /{v}/containers/{id}/json", s.with(func(w http.ResponseWriter, _ *http.Request, c *simContainer) { answer(w, 200, s.inspected(c)) }))
@@ -333,6 +336,7 @@ func (s *sim) create(w http.ResponseWriter, r *http.Request) {
 		s.serial++
 		c := &simContainer{id: fmt.Sprintf("%064x", 0xabc000+s.serial), name: name, config: body, host: host, status: "created", made: time.Now(), files: map[string]string{}}
 		s.containers[c.id] = c
+		s.mounted(c)
 		answer(w, 201, map[string]any{"Id": c.id, "Warnings": []string{}})
 	}
 }
@@ -385,7 +389,7 @@ func (s *sim) inspected(c *simContainer) map[string]any {
 		ports["22/tcp"] = []any{map[string]any{"HostIp": "192.0.2.1", "HostPort": c.port}}
 	}
 	return map[string]any{"Id": c.id, "Name": "/" + c.name, "Created": c.made.UTC().Format(time.RFC3339Nano), "State": map[string]any{"Status": c.status, "Running": c.status == "running"},
-		"Config": c.config, "HostConfig": c.host, "Image": "sha256:aa", "NetworkSettings": map[string]any{"Ports": ports,
+		"Mounts": s.mountPoints(c), "Config": c.config, "HostConfig": c.host, "Image": "sha256:aa", "NetworkSettings": map[string]any{"Ports": ports,
 			"Networks": map[string]any{"bridge": map[string]any{"IPAddress": c.address, "Gateway": "172.17.0.1"}}}}
 }
 
@@ -405,8 +409,11 @@ func (s *sim) list(w http.ResponseWriter, r *http.Request) {
 			got, has := labels[k]
 			fits = fits && has && (!valued || got == v)
 		}
+		for v := range filters["volume"] {
+			fits = fits && c.has(v)
+		}
 		if fits {
-			out = append(out, map[string]any{"Id": id, "Names": []string{"/" + c.name}, "Image": c.config["Image"], "Labels": labels, "State": c.status, "Created": c.made.Unix()})
+			out = append(out, map[string]any{"Id": id, "Names": []string{"/" + c.name}, "Image": c.config["Image"], "Labels": labels, "State": c.status, "Created": c.made.Unix(), "Mounts": s.mountPoints(c)})
 		}
 	}
 	answer(w, 200, out)
@@ -415,7 +422,7 @@ func (s *sim) list(w http.ResponseWriter, r *http.Request) {
 func (s *sim) left() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := slices.Collect(maps.Keys(s.containers))
+	out := slices.AppendSeq(slices.Collect(maps.Keys(s.containers)), maps.Keys(s.volumes))
 	for name := range s.images {
 		if isBaked(name) {
 			out = append(out, name)

@@ -6,6 +6,7 @@ import (
 	"muster/app/file/spec"
 	"muster/app/file/tenantfile"
 	"muster/app/policy/cel"
+	"muster/app/volume"
 	"muster/automators"
 	"muster/automators/shell"
 	"muster/cmd/muster/families"
@@ -28,7 +29,7 @@ func UseCases(d all.Config) *all.Services {
 	d.Keys, d.Tries = remote.Keys{}, jobs.Tries
 	d.Policies, d.Builds, d.BuildRules, d.TenantFiles = cel.New(), buildsystems.Family{}, cel.NewBuilds(), tenantfile.Files{}
 	d.RateOf, d.Sleeps, d.Firewalls = providers.RateOf, providers.Sleeps, providers.Firewalls
-	d.Volumes, d.VolumeSnapshots = providers.Volumes, providers.VolumeSnapshots
+	d.Volumes = volume.Kinds{Makes: providers.Volumes, Snapshots: providers.VolumeSnapshots, AtCreation: providers.VolumesAtCreation}
 	d.Bakes, d.Inputs = providers.Bakes, automators.Inputs
 	d.DryRuns, d.CheckScript, d.ResourceKinds = automators.DryRuns, shell.Syntax, families.ResourceKinds()
 	return all.New(d)
