@@ -71,7 +71,11 @@ func (c *cloud) enclose(ctx context.Context, i types.Instance, spec appfamily.Ma
 	if err != nil {
 		return err
 	}
-	wants := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(o.groups), group))))
+	ids, err := c.groupIDs(ctx, o.groups, value(i.VpcId))
+	if err != nil {
+		return err
+	}
+	wants := slices.Compact(slices.Sorted(slices.Values(append(ids, group))))
 	at := slices.IndexFunc(i.NetworkInterfaces, func(n types.InstanceNetworkInterface) bool {
 		return n.NetworkInterfaceId != nil && n.Attachment != nil && value(n.Attachment.DeviceIndex) == 0
 	})
@@ -90,7 +94,8 @@ func (c *cloud) enclose(ctx context.Context, i types.Instance, spec appfamily.Ma
 		_, err := c.ec2.modifyNetworkInterfaceAttribute(ctx, &ec2.ModifyNetworkInterfaceAttributeInput{NetworkInterfaceId: i.NetworkInterfaces[at].NetworkInterfaceId, Groups: wants})
 		return err
 	}, "InvalidGroup.NotFound")
-	if !slices.ContainsFunc(o.groups, func(id string) bool { return err != nil && strings.Contains(err.Error(), id) }) {
+	if err != nil && !blames(err, o.groups) {
+		c.groupIDsByName.forget()
 		err = unknownYet(err)
 	}
 	return err
