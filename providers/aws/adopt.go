@@ -73,7 +73,11 @@ func (c *cloud) enclose(ctx context.Context, i types.Instance, spec appfamily.Ma
 	if err != nil {
 		return err
 	}
-	wants := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(o.groups), group))))
+	ids, err := c.groupIDs(ctx, o.groups, value(i.VpcId))
+	if err != nil {
+		return err
+	}
+	wants := slices.Compact(slices.Sorted(slices.Values(append(ids, group))))
 	return c.putInto(ctx, i, wants, o.groups)
 }
 
@@ -128,7 +132,14 @@ func (c *cloud) putInto(ctx context.Context, i types.Instance, wants, set []stri
 		_, err := c.ec2.modifyNetworkInterfaceAttribute(ctx, &ec2.ModifyNetworkInterfaceAttributeInput{NetworkInterfaceId: i.NetworkInterfaces[at].NetworkInterfaceId, Groups: wants})
 		return err
 	}, "InvalidGroup.NotFound")
+<<<<<<< ours
 	if !slices.ContainsFunc(set, func(id string) bool { return err != nil && strings.Contains(err.Error(), id) }) {
+||||||| base
+	if !slices.ContainsFunc(o.groups, func(id string) bool { return err != nil && strings.Contains(err.Error(), id) }) {
+=======
+	if err != nil && !blames(err, o.groups) {
+		c.groupIDsByName.forget()
+>>>>>>> theirs
 		err = unknownYet(err)
 	}
 	return err

@@ -21,6 +21,7 @@ func (c *cloud) CheckAccount(ctx context.Context, needs appfamily.AccountNeeds) 
 	}
 	c.images.forget()
 	c.networks.forget()
+	c.groupIDsByName.forget()
 	c.kinds.forget()
 	c.hostedZones.forget()
 	s := &survey{cloud: c, region: c.settings.Text("region")}
@@ -213,6 +214,9 @@ func (s *survey) placesOf(ctx context.Context, needs appfamily.AccountNeeds) (ou
 // groups looks whether the security groups are there, and in the subnets' VPC.
 func (s *survey) groups(ctx context.Context, needs appfamily.AccountNeeds) {
 	for _, id := range s.all(needs, func(o options) []string { return o.groups }) {
+		if !groupForm.MatchString(id) {
+			continue
+		}
 		out, err := s.ec2.describeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{GroupIds: []string{id}})
 		switch {
 		case err != nil:
@@ -223,6 +227,7 @@ func (s *survey) groups(ctx context.Context, needs appfamily.AccountNeeds) {
 			s.right(appfamily.AboutNetwork, id, "Security group %s exists.", id)
 		}
 	}
+	s.namedGroups(ctx, needs)
 }
 
 func (s *survey) placements(ctx context.Context, needs appfamily.AccountNeeds) {

@@ -34,7 +34,7 @@ func (c *cloud) Create(ctx context.Context, spec appfamily.MachineSpec) (appfami
 		}
 		if found, err = c.launch(ctx, w, in, subnets, used); err != nil {
 			c.forget(err)
-			if !slices.ContainsFunc(w.options.groups, func(id string) bool { return strings.Contains(err.Error(), id) }) {
+			if !blames(err, w.options.groups) {
 				err = unknownYet(err) // the cluster's own group: someone may just have removed it, after the last machine before this one
 			}
 			return appfamily.Machine{}, err
@@ -55,7 +55,14 @@ func (c *cloud) prepare(ctx context.Context, w wanted) (*ec2.RunInstancesInput, 
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := w.request(image, w.options.groups)
+	groups := w.options.groups
+	if someNamed(groups) {
+		subnets = inFirst(subnets)
+		if groups, err = c.groupIDs(ctx, groups, value(subnets[0].VpcId)); err != nil {
+			return nil, nil, err
+		}
+	}
+	in, err := w.request(image, groups)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,8 +71,8 @@ func (c *cloud) prepare(ctx context.Context, w wanted) (*ec2.RunInstancesInput, 
 		if err != nil {
 			return nil, nil, err
 		}
-		in.NetworkInterfaces[0].Groups = append(slices.Clone(w.options.groups), id)
-		subnets = slices.DeleteFunc(slices.Clone(subnets), func(s types.Subnet) bool { return value(s.VpcId) != value(subnets[0].VpcId) })
+		in.NetworkInterfaces[0].Groups = append(slices.Clone(groups), id)
+		subnets = inFirst(subnets)
 	}
 	return in, subnets, nil
 }
@@ -192,5 +199,6 @@ func (c *cloud) forget(err error) {
 	if app.CodeOf(err) == app.EInvalid {
 		c.images.forget()
 		c.networks.forget()
+		c.groupIDsByName.forget()
 	}
 }

@@ -20,7 +20,7 @@ var (
 	encrypt      = appfamily.Field{Name: "encrypt_disks", SetBy: appfamily.SetByAccountOwner, Label: "Encrypt disks", Type: appfamily.FieldBool, Help: "If false, the account's default applies."}
 	public       = appfamily.Field{Name: "public_address", SetBy: appfamily.SetByAccountOwner, Label: "Public address", Type: appfamily.FieldBool, Help: "Whether machines get a public IPv4 address. Without one, Muster must be able to reach their private addresses."}
 	spot         = appfamily.Field{Name: "spot", SetBy: appfamily.SetByTenant, Label: "Spot", Type: appfamily.FieldChoice, Help: "fallback requests spot first and on-demand if there's no capacity. AWS can reclaim spot machines, and they can't sleep.", Options: []string{spotNo, spotYes, spotFallback}}
-	groups       = appfamily.Field{Name: "security_group_ids", SetBy: appfamily.SetByAccountOwner, Label: "Security groups", Type: appfamily.FieldList, Help: "sg-…, separated by commas, in addition to the cluster's own firewall. Empty without a firewall: the VPC's default group."}
+	groups       = appfamily.Field{Name: "security_group_ids", SetBy: appfamily.SetByAccountOwner, Label: "Security groups", Type: appfamily.FieldList, Help: "IDs (sg-…) or names in the subnet's VPC, separated by commas, in addition to the cluster's own firewall. Empty without a firewall: the VPC's default group."}
 	profile      = appfamily.Field{Name: "instance_profile", SetBy: appfamily.SetByAccountOwner, Grants: true,
 		Label: "Instance profile",
 		Type:  appfamily.FieldText, Help: "Name or ARN of the machines' IAM instance profile. Leave empty for none."}

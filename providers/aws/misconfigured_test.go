@@ -54,6 +54,11 @@ func wrongAccounts(r *testRegion) (out []providertest.Wrong) {
 	add("a VPC that is not there", appfamily.AboutNetwork, map[string]any{"vpc_id": "vpc-99999999"}, nil)
 	add("a security group that is not there", appfamily.AboutNetwork, map[string]any{"security_group_ids": "sg-0000000e, sg-99999999"}, nil)
 	add("a security group of another VPC", appfamily.AboutNetwork, map[string]any{"security_group_ids": "sg-1111111d"}, nil)
+	named := func(name string) map[string]any { return map[string]any{"security_group_ids": name} }
+	add("a name of no security group", appfamily.AboutNetwork, named("office, nowhere"), nil)
+	add("a name of a security group of another VPC", appfamily.AboutNetwork, named("elsewhere"), func(s *simulated) {
+		s.groups = append(s.groups, &simGroup{id: "sg-1111111e", name: "elsewhere", vpc: "vpc-1111111d", own: true})
+	})
 	add("a placement group that is not there", appfamily.AboutNetwork, map[string]any{"placement_group": "far"}, nil)
 	add("a full subnet", appfamily.AboutQuota, nil, func(s *simulated) { s.subnets[1].free = 1 })
 	add("a reached limit", appfamily.AboutQuota, nil, func(s *simulated) {

@@ -26,18 +26,19 @@ var Rate = template.Rate{PerSecond: 2, Burst: 5}
 
 // cloud is one account in one region.
 type cloud struct {
-	settings  account.Settings
-	ec2       calls
-	tuning    tuning
-	http      *http.Client
-	images    ttlCache[types.Image]
-	networks  ttlCache[[]types.Subnet]
-	kinds     ttlCache[types.InstanceTypeInfo]
-	quotas    quotaCall
-	firewalls firewalls
-	*dns      // for NameZone and SetName
-	*disks    // for volumes
-	*bakes    // for images of machines
+	settings       account.Settings
+	ec2            calls
+	tuning         tuning
+	http           *http.Client
+	images         ttlCache[types.Image]
+	networks       ttlCache[[]types.Subnet]
+	groupIDsByName ttlCache[string] // by VPC and name
+	kinds          ttlCache[types.InstanceTypeInfo]
+	quotas         quotaCall
+	firewalls      firewalls
+	*dns           // for NameZone and SetName
+	*disks         // for volumes
+	*bakes         // for images of machines
 }
 
 // tuning is what tests have shorter than the cloud.

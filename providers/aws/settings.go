@@ -2,7 +2,6 @@ package aws
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -74,16 +73,13 @@ func optionsOf(s account.Settings) (o options, err error) {
 	if o.vpc != "" && !vpcForm.MatchString(o.vpc) {
 		return o, account.Invalid("vpc_id", "%q isn't a valid VPC ID. For example, vpc-0123456789abcdef0.", o.vpc)
 	}
-	for field, of := range map[string]struct {
-		ids  []string
-		form *regexp.Regexp
-		like string
-	}{"subnet_id": {o.subnets, subnetForm, "subnet-0123456789abcdef0"}, "security_group_ids": {o.groups, groupForm, "sg-0123456789abcdef0"}} {
-		for _, id := range of.ids {
-			if !of.form.MatchString(id) {
-				return o, account.Invalid(field, "%q isn't a valid ID. For example, %s.", id, of.like)
-			}
+	for _, id := range o.subnets {
+		if !subnetForm.MatchString(id) {
+			return o, account.Invalid("subnet_id", "%q isn't a valid ID. For example, subnet-0123456789abcdef0.", id)
 		}
+	}
+	if err := checkGroups(o.groups); err != nil {
+		return o, err
 	}
 	if o.rootGB, err = s.Int("root_disk_gb", 0, 0, 65536); err != nil {
 		return o, err

@@ -22,7 +22,7 @@ var cooprSettings = map[string]map[string]string{
 	"joyent": {"api_user": "account", "joyent_api_url": "url", "joyent_version": ""},
 	"openstack": {
 		"api_user": "username", "api_password": "password", "openstack_tenant": "project", "openstack_auth_url": "auth_url", "openstack_region": "region",
-		"network_ids": "networks", "openstack_ssl_verify_peer": "",
+		"network_ids": "networks", "floating_ip": "floating_network", "openstack_ssl_verify_peer": "",
 	},
 	"rackspace": {"api_user": "username", "api_password": "api_key", "rackspace_region": "region"},
 }
@@ -49,6 +49,10 @@ func cooprSettingsOf(typ string, settings map[string]any) map[string]any {
 		switch {
 		case !known:
 			out[name] = value
+		case to == "floating_network": // a tick without a network, which Muster needs: ticked, it stays, to be warned of
+			if !strings.EqualFold(fmt.Sprint(value), "false") {
+				out[name] = value
+			}
 		case to == "tenancy":
 			if strings.EqualFold(fmt.Sprint(value), "true") {
 				out[to] = "dedicated"
