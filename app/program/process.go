@@ -57,6 +57,7 @@ type Process struct {
 
 // Start begins a life. End or Kill ends it. The handler is asked for before anything is read.
 func Start(path string, env []string, t Times, handler func(*Process) Handler) (*Process, error) {
+	pin, changed := pinOf(path)
 	cmd := exec.Command(path)
 	cmd.Env, cmd.Dir = env, "/"
 	Apart(cmd)
@@ -103,6 +104,7 @@ func Start(path string, env []string, t Times, handler func(*Process) Handler) (
 		close(p.ended)
 	}()
 	go p.shutdown()
+	go p.obey(path, pin, changed)
 	return p, nil
 }
 
@@ -114,6 +116,28 @@ func (p *Process) End() { p.end.Do(func() { close(p.ending) }) }
 
 // Kill ends the process at once, with all that it started, unless it is ending already.
 func (p *Process) Kill() { p.kill.Do(func() { close(p.killed) }) }
+
+// obey ends the process when its pin becomes another one.
+func (p *Process) obey(path, pin string, changed <-chan struct{}) {
+	for {
+		select {
+		case <-p.exited:
+			return
+		case <-changed:
+		}
+		var now string
+		now, changed = pinOf(path)
+		switch now {
+		case pin:
+		case Removed:
+			p.Kill()
+			return
+		default:
+			p.End()
+			return
+		}
+	}
+}
 
 func (p *Process) closeInput() {
 	select {

@@ -164,6 +164,7 @@ func (a *account) run(b *begin) {
 	a.mu.Lock()
 	b.p, b.err, a.begins = p, err, nil
 	switch {
+	case p == nil && program.IsRefused(err): // it hasn't failed, and can be used at once when it's registered again
 	case p == nil:
 		a.crashed(err, 0)
 	case a.closed:
