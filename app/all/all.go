@@ -28,6 +28,7 @@ import (
 	"muster/app/ownership"
 	"muster/app/place"
 	"muster/app/plan"
+	"muster/app/plugin"
 	"muster/app/policy"
 	"muster/app/pool"
 	"muster/app/providervalue"
@@ -108,6 +109,7 @@ type Services struct {
 	Scaling   *scaling.Service
 	Node      *node.Service
 	Window    *window.Service
+	Plugin    *plugin.Service
 	Values    *providervalue.Service
 	Ownership *ownership.Service
 	Repeats   *idempotency.Service
@@ -232,6 +234,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Preflight = cluster.NewPreflight(cluster.PreflightConfig{
 		Store: c.Store, Now: c.Now, Accounts: c.Accounts, CheckScript: c.CheckScript, Provisioned: c.Provisioned, Catalogs: s.Catalog,
 		Secrets: s.Secret, Values: s.Values})
+	s.Plugin = plugin.New(plugin.Config{Store: c.Store, Now: c.Now, Programs: c.Programs})
 	s.Window = window.New(window.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Cluster.Views = cluster.NewViews(cluster.ViewsConfig{
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Finder: s.Cluster.Finder, Masks: s.Cluster.Masks, Windows: s.Window})
@@ -371,7 +374,8 @@ type Config struct {
 	// not, or where only the host that makes them can tell. Nil: none are.
 	SharesHost func(ctx context.Context, spec template.ProviderSpec) string
 
-	// What providers and automators can do.
+	// What providers and automators can do. Programs finds the programs of plugins; nil: there are none.
+	Programs    func() ([]plugin.Program, error)
 	Accounts    cluster.Accounts                          // asks accounts what they would do; nil: they cannot be asked
 	Sleeps      func(kind string) bool                    // machines of a type of provider can be stopped and kept; nil: not known, the steps will tell
 	Bakes       func(kind string) bool                    // images can be made of machines of a type of provider; nil: of none

@@ -102,6 +102,8 @@ type Registration struct {
 type Registered struct {
 	ID           string `json:"id"`
 	Installation string `json:"installation"`
+	// Plugins say which programs of plugins were registered or removed: see program.Pins.
+	Plugins map[string]string `json:"plugins,omitempty"`
 }
 
 // Heartbeat is a provisioner's heartbeat.
