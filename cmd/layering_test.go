@@ -200,7 +200,7 @@ var rooms = []room{
 	{"portal/buildsystems/buildsystemtest", []string{"nouns", "app/build"}, "the suite is handed the family that it tries"},
 	{"portal/buildsystems/internal/*", []string{"nouns", "app/build", "app/webhook"}, "what members share knows none of them"},
 	{"portal/buildsystems/*", []string{"nouns", "app/build", "portal/buildsystems/internal/*"}, "a member knows its system and the contract, and no other member"},
-	{"jobs", []string{"nouns", "domains", "app/archive", "jobs/budget", "jobs/cache", "jobs/coordinator", "jobs/internal/*", "jobs/queue", "jobs/redact", "jobs/remote"}, "workers carry out what app says, over contracts and the shell next door; cmd hands them the families"},
+	{"jobs", []string{"nouns", "domains", "app/archive", "app/program", "jobs/budget", "jobs/cache", "jobs/coordinator", "jobs/internal/*", "jobs/queue", "jobs/redact", "jobs/remote"}, "workers carry out what app says, over contracts and the shell next door; cmd hands them the families"},
 	{"jobs/internal/*", []string{"nouns"}, "what all loops share knows none of them"},
 	{"jobs/queue", []string{"nouns", "domains", "jobs/internal/*"}, "doorbells know nothing of those who hear them"},
 	{"jobs/budget", []string{"nouns", "domains", "jobs/internal/*", "jobs/queue"}, "processes share rates over the queue's Redis"},

@@ -230,12 +230,10 @@ func viewOf(d Decision) View {
 }
 
 func kindOf(name string) (Kind, string) {
-	for _, k := range []Kind{Provider, Automator} {
-		if typ, ok := strings.CutPrefix(name, "muster-"+string(k)+"-"); ok {
-			return k, typ
-		}
+	if typ, ok := strings.CutPrefix(name, program.AutomatorPrefix); ok {
+		return Automator, typ
 	}
-	return "", name
+	return Provider, strings.TrimPrefix(name, program.ProviderPrefix)
 }
 
 func (p Program) view(decided map[string]Decision) View {

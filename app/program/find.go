@@ -10,6 +10,12 @@ import (
 	"muster/app"
 )
 
+// What the names of programs begin with; the rest is a type of provider, or an automator.
+const (
+	ProviderPrefix  = "muster-provider-"
+	AutomatorPrefix = "muster-automator-"
+)
+
 // namePattern is the form of what follows the prefix in a program's name: the type that it is.
 const namePattern = `^[a-z][a-z0-9-]{0,31}$`
 

@@ -384,6 +384,24 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		_, err := a.Webhook.Redeliver(ctx, s.actor, hook, s.delivery(hook))
 		return err
 	},
+	"Plugins": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Plugin.Plugins(ctx, s.actor)
+		return err
+	},
+	"RegisterPlugin": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Plugin.RegisterPlugin(ctx, s.actor, "no-such-plugin", "")
+		if app.CodeOf(err) == app.ENotFound {
+			return nil
+		}
+		return err
+	},
+	"RemovePlugin": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Plugin.RemovePlugin(ctx, s.actor, "no-such-plugin")
+		if app.CodeOf(err) == app.ENotFound {
+			return nil
+		}
+		return err
+	},
 	"ProvisionerTokens": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Fleet.Provisioners.ProvisionerTokens(ctx, s.actor)
 		return err
