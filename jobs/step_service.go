@@ -9,9 +9,9 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/family"
-	"muster/app/program"
 	"muster/app/humanize"
 	"muster/app/plan"
+	"muster/app/program"
 	"muster/jobs/remote"
 )
 

@@ -71,7 +71,7 @@ func CheckRemoved(path string) error {
 		return nil
 	}
 	name := filepath.Base(path)
-	return &app.Error{Code: app.EForbidden, Reason: ReasonRemoved, Message: "the plugin " + name + " was removed by an admin of this installation",
+	return &app.Error{Code: app.EForbidden, Reason: ReasonRemoved, Message: "the plugin " + name + " was removed by a superadmin",
 		Hint: registerHint(name)}
 }
 
@@ -94,7 +94,7 @@ func checkPin(path string) error {
 }
 
 func registerHint(name string) string {
-	return "If it can be trusted, an admin of the installation can register it again: muster plugin register " + name
+	return "If it can be trusted, a superadmin can register it again: muster plugin register " + name
 }
 
 // Short is the beginning of a sum, for people.

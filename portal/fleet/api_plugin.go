@@ -23,12 +23,13 @@ func (p *Service) apiPluginList(ctx context.Context, _ *struct{}) (*pluginList, 
 	return out, nil
 }
 
-type pluginName struct {
+// PluginName is a plugin in an address.
+type PluginName struct {
 	Name string `path:"name" maxLength:"100" doc:"Name of the file, such as muster-provider-lab"`
 }
 
 type pluginRegister struct {
-	pluginName
+	PluginName
 	Body struct {
 		SHA256 string `json:"sha256,omitempty" maxLength:"64" doc:"SHA-256 that the file must have, in hex; default: that of the file on the server"`
 	}
@@ -39,7 +40,7 @@ func (p *Service) apiPluginRegister(ctx context.Context, in *pluginRegister) (*s
 	return p.plugin(ctx, v, err)
 }
 
-func (p *Service) apiPluginRemove(ctx context.Context, in *pluginName) (*site.Body[plugin.View], error) {
+func (p *Service) apiPluginRemove(ctx context.Context, in *PluginName) (*site.Body[plugin.View], error) {
 	v, err := p.Plugins.RemovePlugin(ctx, site.Caller(ctx), in.Name)
 	return p.plugin(ctx, v, err)
 }

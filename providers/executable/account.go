@@ -109,6 +109,10 @@ func (a *account) begin() (*begin, error) {
 	if a.begins != nil {
 		return a.begins, nil
 	}
+	if a.live != nil && a.live.life.Outdated() {
+		go a.live.close()
+		a.live, a.opened = nil, false
+	}
 	if a.live != nil {
 		select {
 		case <-a.live.dead:
