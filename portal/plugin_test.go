@@ -49,7 +49,7 @@ func TestPluginAPI(t *testing.T) {
 		{"DELETE", "/plugins/muster-provider-lab", "", "root", http.StatusOK, `"state":"removed"`},
 		{"DELETE", "/plugins/muster-provider-lab", "", "boss", http.StatusForbidden, "superadmin"},
 	} {
-		a := s.call(c.method, "/api/v1"+c.path, c.body, "Authorization", "Bearer token-of-"+c.user, "Content-Type", "application/json")
+		a := s.call(c.method, c.path, c.body, "Authorization", "Bearer token-of-"+c.user, "Content-Type", "application/json")
 		a.reads(c.status, c.says)
 	}
 }

@@ -36,7 +36,7 @@ func (a *Service) sharesHost(ctx context.Context, spec *template.ProviderSpec) s
 
 // CheckIsolation refuses new machines of a provider whose plugin was removed, and those that are processes of this host where several tenants share it.
 func (a *Service) CheckIsolation(ctx context.Context, spec *template.ProviderSpec) error {
-	if err := a.checkRemoved(spec); err != nil {
+	if err := checkRemoved(a.RemovedType, spec); err != nil {
 		return err
 	}
 	if spec == nil || !a.OnHost(spec.Type) {
@@ -54,11 +54,11 @@ func (a *Service) CheckIsolation(ctx context.Context, spec *template.ProviderSpe
 	return nil
 }
 
-func (a *Service) checkRemoved(spec *template.ProviderSpec) error {
-	if spec == nil || a.RemovedType == nil {
+func checkRemoved(check func(string) error, spec *template.ProviderSpec) error {
+	if spec == nil || check == nil {
 		return nil
 	}
-	err := a.RemovedType(spec.Type)
+	err := check(spec.Type)
 	if err == nil {
 		return nil
 	}

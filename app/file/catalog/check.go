@@ -235,7 +235,7 @@ func (c *checker) refusedField(e *form.Entry, err error) bool {
 // providerType reports whether this build has a type of provider; it reports the ones that it has not.
 func (c *checker) providerType(e *form.Entry, typ string) bool {
 	switch {
-	case c.removed(e, c.options.RemovedType, typ, "type"):
+	case reportRemoved(c, e, c.options.RemovedType, typ, "type"):
 		return false
 	case c.options.ProviderTypes == nil || slices.Contains(c.options.ProviderTypes, typ):
 		return true
@@ -248,9 +248,9 @@ func (c *checker) providerType(e *form.Entry, typ string) bool {
 	return false
 }
 
-// removed reports a type of provider, or an automator, whose plugin was removed. That doesn't keep the installation's catalog from being read: the
+// reportRemoved reports a type of provider, or an automator, whose plugin was removed. That doesn't keep the installation's catalog from being read: the
 // server has to run, so that the plugin can be registered again.
-func (c *checker) removed(e *form.Entry, check func(string) error, name string, path ...any) bool {
+func reportRemoved(c *checker, e *form.Entry, check func(string) error, name string, path ...any) bool {
 	if check == nil {
 		return false
 	}
@@ -349,7 +349,7 @@ func (c *checker) action(e *form.Entry, a app.Action, action *template.ServiceAc
 	if c.options.Automators == nil || action.Automator == "" {
 		return
 	}
-	if c.removed(e, c.options.RemovedAutomator, action.Automator, "actions", string(a), "automator") {
+	if reportRemoved(c, e, c.options.RemovedAutomator, action.Automator, "actions", string(a), "automator") {
 		return
 	}
 	if !slices.Contains(c.options.Automators, action.Automator) {

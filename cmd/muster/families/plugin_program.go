@@ -8,9 +8,7 @@ import (
 	"muster/app/plugin"
 	"muster/app/program"
 	"muster/automators"
-	automatorprogram "muster/automators/executable"
 	"muster/providers"
-	providerprogram "muster/providers/executable"
 )
 
 // Check completes the settings, and reports what is wrong with them without starting a program.
@@ -32,12 +30,12 @@ func (a *AutomatorConfig) Check() error {
 
 // Programs are the files in the directory of provider plugins.
 func (p *PluginConfig) Programs() ([]plugin.Program, error) {
-	return programs(p.Dir, providerprogram.Prefix, plugin.Provider, providers.IsOwn, providers.IsPlugged)
+	return programs(p.Dir, program.ProviderPrefix, plugin.Provider, providers.IsOwn, providers.IsPlugged)
 }
 
 // Programs are the files in the directory of automator plugins.
 func (a *AutomatorConfig) Programs() ([]plugin.Program, error) {
-	return programs(a.Dir, automatorprogram.Prefix, plugin.Automator, automators.IsOwn, automators.IsPlugged)
+	return programs(a.Dir, program.AutomatorPrefix, plugin.Automator, automators.IsOwn, automators.IsPlugged)
 }
 
 func programs(dir, prefix string, kind plugin.Kind, own func(string) bool, plugged func(string, string) bool) (all []plugin.Program, err error) {

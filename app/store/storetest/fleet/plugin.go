@@ -5,7 +5,6 @@ import (
 
 	"muster/app"
 	"muster/app/plugin"
-	"muster/app/program"
 )
 
 func (t *storeTest) plugins() {
@@ -13,12 +12,12 @@ func (t *storeTest) plugins() {
 	defer stop()
 	who := app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}
 	one := plugin.Decision{Name: "muster-provider-lab", SHA256: "ab", ChangedBy: "root", ChangedAt: t.Clock.Now()}
-	other := plugin.Decision{Name: "muster-automator-lab", SHA256: program.Removed, ChangedBy: "root", ChangedAt: t.Clock.Now()}
+	other := plugin.Decision{Name: "muster-automator-lab", SHA256: string(plugin.Gone), ChangedBy: "root", ChangedAt: t.Clock.Now()}
 	for _, d := range []plugin.Decision{one, other} {
 		t.Must(t.Store.DecidePlugin(t.Ctx, who, d))
 		<-changed
 	}
-	one.SHA256 = program.Removed
+	one.SHA256 = string(plugin.Gone)
 	t.Must(t.Store.DecidePlugin(t.Ctx, who, one))
 	got, err := t.Store.Plugins(t.Ctx)
 	t.Must(err)
