@@ -77,7 +77,7 @@ func NewWorkerAPI(o TokenResolver, log *slog.Logger, m observe.Meter) *WorkerAPI
 
 	// Provisioners
 	a.mux.Handle("POST "+WorkerPath+"register", registryCall(a, register))
-	a.mux.Handle("POST "+WorkerPath+"provisioner_heartbeat", registryCall(a, fleet.Registry.Beat))
+	a.mux.Handle("POST "+WorkerPath+"provisioner_heartbeat", registryCall(a, beat))
 	a.mux.Handle("POST "+WorkerPath+"leave", registryCall(a, func(r fleet.Registry, ctx context.Context, m wire.LeaveMessage) (wire.Empty, error) {
 		return wire.Empty{}, r.Leave(ctx, m.ID)
 	}))
@@ -113,6 +113,12 @@ func (a *WorkerAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // register also says which plugins were removed, so that workers don't even start them to learn what they are.
 func register(r fleet.Registry, ctx context.Context, m fleet.Registration) (fleet.Registered, error) {
 	out, err := r.Register(ctx, m)
+	out.Plugins = program.CurrentPins()
+	return out, err
+}
+
+func beat(r fleet.Registry, ctx context.Context, m fleet.Heartbeat) (fleet.Orders, error) {
+	out, err := r.Beat(ctx, m)
 	out.Plugins = program.CurrentPins()
 	return out, err
 }
