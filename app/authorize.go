@@ -365,6 +365,9 @@ var PermissionTable = map[string]permission{
 	"DeleteResource": {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
 	// The installation
+	"Plugins":                {ScopeRead, All, No, No, No, No, No, proofNever},
+	"RegisterPlugin":         {ScopeAdmin, All, No, No, No, No, No, proofAlways},
+	"RemovePlugin":           {ScopeAdmin, All, No, No, No, No, No, proofAlways},
 	"SetOrphanMode":          {ScopeAdmin, All, No, No, No, No, No, proofNever},
 	"Provisioners":           {ScopeRead, All, No, No, No, No, No, proofNever},
 	"Provisioner":            {ScopeRead, All, No, No, No, No, No, proofNever},

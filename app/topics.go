@@ -21,6 +21,7 @@ const (
 	ofShares     topicKind = "shares"
 	ofBuilds     topicKind = "builds"
 	ofHealth     topicKind = "health"
+	ofPlugins    topicKind = "plugins"
 )
 
 // ClusterTopic wakes when events or logs of a cluster were committed.
@@ -49,6 +50,9 @@ func BuildsTopic() Topic { return Topic{kind: ofBuilds} }
 
 // HealthTopic wakes when another cluster gets health checks, or the next round of one is due before the next HealthTick.
 func HealthTopic() Topic { return Topic{kind: ofHealth} }
+
+// PluginsTopic wakes when a plugin was registered or removed.
+func PluginsTopic() Topic { return Topic{kind: ofPlugins} }
 
 // OfTenant reports whether a topic is all of one tenant.
 func (t Topic) OfTenant() bool { return t.kind == ofTenant }

@@ -68,9 +68,14 @@ func Descriptors() []family.Descriptor {
 	return out
 }
 
-// New makes the automator of that name. An unknown name is EInvalid, with field "automator" and the nearest name in the
+// New makes the automator of that name. One whose program was removed is EForbidden. An unknown name is EInvalid, with field "automator" and the nearest name in the
 // hint. An automator may serve any number of nodes at the same time.
 func New(name string) (family.Automator, error) {
+	if err := Removed(name); err != nil {
+		e := *app.AsError(err)
+		e.Field = "automator"
+		return nil, &e
+	}
 	if a, ok := plugged.Member(name); ok {
 		return a, nil
 	}

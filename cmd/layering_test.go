@@ -35,7 +35,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
-	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/policy", "app/pool",
+	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/plugin", "app/policy", "app/pool",
 	"app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
 	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine", "app/scaling", "app/activity"}
 
@@ -78,6 +78,7 @@ var rooms = []room{
 		"app/schedule", "app/volume", "app/window"}, "a change of a cluster begins with what a cluster is"},
 	{"app/place", []string{"nouns", "app/catalog", "app/cluster", "app/identity", "app/operation", "app/policy", "app/providervalue"},
 		"each attempt is a cluster, and leaving a place is a rollback"},
+	{"app/plugin", []string{"nouns", "app/program"}, "what is decided about programs is obeyed where they are started"},
 	{"app/policy", []string{"nouns"}, "policies and quotas need only the nouns"},
 	{"app/image", []string{"nouns", "app/catalog", "app/cluster", "app/policy"}, "images are built in clusters, and clusters start from them"},
 	{"app/pool", []string{"nouns", "app/catalog", "app/cluster", "app/policy"}, "machines of pools are set up as those of clusters are"},
@@ -96,7 +97,7 @@ var rooms = []room{
 		"app/store/user", "app/store/token", "app/store/session", "app/store/identity", "app/store/signin", "app/store/catalog", "app/store/policy",
 		"app/store/resource", "app/store/chat", "app/store/cluster", "app/store/receipt", "app/store/idle", "app/store/scaling", "app/store/lease", "app/store/usage",
 		"app/store/health", "app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook",
-		"app/store/fleet", "app/store/volume", "app/store/window", "app/store/quarantine", "app/store/place", "app/store/providervalue", "app/store/image"},
+		"app/store/fleet", "app/store/volume", "app/store/window", "app/store/quarantine", "app/store/place", "app/store/plugin", "app/store/providervalue", "app/store/image"},
 		"it puts the parts together that keep a noun each"},
 	// The parts, lowest first: the SQL of one noun calls that of another only if it's listed above it.
 	{"app/store/db", []string{"nouns", "domains", "migrations"}, "an open database knows no noun, and its tables are made by migrations"},
@@ -119,6 +120,7 @@ var rooms = []room{
 		"people in chats are accounts"},
 	{"app/store/cluster", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/user", "app/store/identity",
 		"app/store/policy"}, "clusters belong to accounts and take what was reserved"},
+	{"app/store/plugin", []string{"nouns", "domains", "app/program", "app/store/db"}, "what was decided about programs depends on nothing else that is kept"},
 	{"app/store/window", []string{"nouns", "domains", "app/store/db", "app/store/cluster"}, "a cluster may have its own windows"},
 	{"app/store/providervalue", []string{"nouns", "domains", "app/store/db"}, "what users set depends on nothing else that is kept"},
 	{"app/store/receipt", []string{"nouns", "domains", "app/store/db", "app/store/cluster", "app/store/providervalue"}, "what was created at providers was created for clusters"},
@@ -199,13 +201,13 @@ var rooms = []room{
 	{"portal/buildsystems/buildsystemtest", []string{"nouns", "app/build"}, "the suite is handed the family that it tries"},
 	{"portal/buildsystems/internal/*", []string{"nouns", "app/build", "app/webhook"}, "what members share knows none of them"},
 	{"portal/buildsystems/*", []string{"nouns", "app/build", "portal/buildsystems/internal/*"}, "a member knows its system and the contract, and no other member"},
-	{"jobs", []string{"nouns", "domains", "app/archive", "jobs/budget", "jobs/cache", "jobs/coordinator", "jobs/internal/*", "jobs/queue", "jobs/redact", "jobs/remote"}, "workers carry out what app says, over contracts and the shell next door; cmd hands them the families"},
+	{"jobs", []string{"nouns", "domains", "app/archive", "app/program", "jobs/budget", "jobs/cache", "jobs/coordinator", "jobs/internal/*", "jobs/queue", "jobs/redact", "jobs/remote"}, "workers carry out what app says, over contracts and the shell next door; cmd hands them the families"},
 	{"jobs/internal/*", []string{"nouns"}, "what all loops share knows none of them"},
 	{"jobs/queue", []string{"nouns", "domains", "jobs/internal/*"}, "doorbells know nothing of those who hear them"},
 	{"jobs/budget", []string{"nouns", "domains", "jobs/internal/*", "jobs/queue"}, "processes share rates over the queue's Redis"},
 	{"jobs/cache", []string{"nouns", "app/execution", "jobs/internal/*"}, "contents are fetched over app's contract"},
 	{"jobs/redact", []string{"nouns", "app/secret"}, "texts know nothing of who wrote them"},
-	{"jobs/coordinator", []string{"nouns", "domains", "jobs/internal/*", "portal/wire"}, "workers elsewhere write to the portal"},
+	{"jobs/coordinator", []string{"nouns", "domains", "app/program", "jobs/internal/*", "portal/wire"}, "workers elsewhere write to the portal"},
 	{"jobs/provisioner", []string{"nouns", "domains", "jobs", "jobs/internal/*"}, "it runs workers"},
 	{"jobs/reconcile", []string{"nouns", "domains", "jobs", "jobs/budget", "jobs/internal/*"}, "it opens accounts as workers do"},
 	{"jobs/upkeep", []string{"nouns", "domains", "jobs/internal/*"}, "app says what is to be done; loops know when"},
@@ -226,7 +228,7 @@ var rooms = []room{
 	{"portal/execution", []string{"nouns", "domains", "portal/page", "portal/site", "portal/template"}, "manual steps ask as parameters do"},
 	{"portal/catalog", []string{"nouns", "domains", "portal/page", "portal/plan", "portal/site", "portal/template"}, "a trial shows a plan, and asks for parameters"},
 	{"portal/policy", []string{"nouns", "domains", "portal/page", "portal/plan", "portal/site"}, "a request shows what it would do"},
-	{"portal/fleet", []string{"nouns", "domains", "portal/catalog", "portal/page", "portal/site", "portal/wire"}, "providers are entries of the catalog, and workers call in over HTTP"},
+	{"portal/fleet", []string{"nouns", "domains", "app/program", "portal/catalog", "portal/page", "portal/site", "portal/wire"}, "providers are entries of the catalog, and workers call in over HTTP"},
 	{"portal/cluster", []string{"nouns", "domains", "portal/build", "portal/execution", "portal/health", "portal/identity", "portal/idle", "portal/page",
 		"portal/plan", "portal/policy", "portal/providervalue", "portal/quarantine", "portal/quota", "portal/site", "portal/template"}, "the page of a cluster shows parts of these nouns"},
 	{"portal/operation", []string{"nouns", "domains", "portal/cluster", "portal/health", "portal/page", "portal/plan", "portal/quarantine", "portal/site",

@@ -11,6 +11,7 @@ import (
 	"muster/app/family"
 	"muster/app/humanize"
 	"muster/app/plan"
+	"muster/app/program"
 	"muster/jobs/remote"
 )
 
@@ -129,6 +130,9 @@ func (w *actions) call(ctx context.Context, as *execution.Assignment, out family
 func (w *actions) automator(name string) (family.Automator, error) {
 	if a := w.Automators[name]; a != nil {
 		return a, nil
+	}
+	if err := program.CheckRemoved(program.AutomatorPrefix + name); err != nil {
+		return nil, err
 	}
 	return nil, app.Errorf(app.EInvalid, "This worker has no automator %q.", name)
 }

@@ -77,6 +77,7 @@ type everything interface {
 	site.Usage
 	site.Installation
 	site.Provisioners
+	site.Plugins
 	site.Machines
 	site.Pools
 	site.Volumes

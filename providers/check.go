@@ -18,6 +18,11 @@ import (
 // stand in the message where their field is secret.
 func Check(spec template.ProviderSpec) error {
 	m, ok := lookUp(spec.Type)
+	if err := Removed(spec.Type); err != nil {
+		e := *app.AsError(err)
+		e.Message, e.Field = fmt.Sprintf("provider %q has type %s, but %s", spec.Name, spec.Type, e.Message), "type"
+		return &e
+	}
 	if !ok && slices.Contains(LeftOut, spec.Type) {
 		e := app.Errorf(app.EInvalid, "provider %q has type %s, which this small build of Muster doesn't include", spec.Name, spec.Type)
 		e.Field, e.Hint = "type", family.FullBuildHint

@@ -49,3 +49,14 @@ func PlugProgram(ctx context.Context, path string, env []string, log *slog.Logge
 
 // IsPlugged reports whether a type is that of a program that was added before.
 func IsPlugged(name, path string) bool { return plugged.IsPlugged(name, path) }
+
+// Removed says why a type isn't used any more, if its program was removed: see program.CheckRemoved.
+func Removed(name string) error {
+	if _, own := registry[name]; own {
+		return nil
+	}
+	return program.CheckRemoved(executable.Prefix + name)
+}
+
+// IsOwn reports whether a type is one of the family itself, which no program replaces.
+func IsOwn(name string) bool { return plugged.Own(name) }

@@ -29,6 +29,7 @@ import (
 	"muster/app/ownership"
 	"muster/app/place"
 	"muster/app/plan"
+	"muster/app/plugin"
 	"muster/app/policy"
 	"muster/app/pool"
 	"muster/app/providervalue"
@@ -111,6 +112,7 @@ type Services struct {
 	Scaling   *scaling.Service
 	Node      *node.Service
 	Window    *window.Service
+	Plugin    *plugin.Service
 	Values    *providervalue.Service
 	Ownership *ownership.Service
 	Repeats   *idempotency.Service
@@ -169,7 +171,7 @@ func New(c Config) *Services {
 	s.Resource = resource.New(resource.Config{
 		Store: c.Store, Contents: c.Store, Faults: c.Faults, Now: c.Now, Blobs: c.Blobs, ResourceKinds: c.ResourceKinds, ResourceLimits: c.ResourceLimits})
 	s.Catalog = catalog.New(catalog.Config{Own: c.Store, Versions: c.Store, Uses: c.Store, Catalog: c.Catalog, Currency: c.Currency, Now: c.Now,
-		SharesHost: c.SharesHost, Solver: c.Solver, TenantHostAccess: c.TenantHostAccess, Reader: c.Reader})
+		SharesHost: c.SharesHost, RemovedType: c.RemovedType, Solver: c.Solver, TenantHostAccess: c.TenantHostAccess, Reader: c.Reader})
 	s.Secret = secret.New(secret.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog})
 	addIdentity(s, c)
 	s.Webhook = webhook.New(webhook.Config{Store: c.Store, CheckScript: c.CheckScript, Now: c.Now, HookGuard: c.HookGuard})
@@ -235,6 +237,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Preflight = cluster.NewPreflight(cluster.PreflightConfig{
 		Store: c.Store, Now: c.Now, Accounts: c.Accounts, CheckScript: c.CheckScript, Provisioned: c.Provisioned, Catalogs: s.Catalog,
 		Secrets: s.Secret, Values: s.Values})
+	s.Plugin = plugin.New(plugin.Config{Store: c.Store, Now: c.Now, Programs: c.Programs})
 	s.Window = window.New(window.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Cluster.Views = cluster.NewViews(cluster.ViewsConfig{
 		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Finder: s.Cluster.Finder, Masks: s.Cluster.Masks, Windows: s.Window})
@@ -375,7 +378,10 @@ type Config struct {
 	// not, or where only the host that makes them can tell. Nil: none are.
 	SharesHost func(ctx context.Context, spec template.ProviderSpec) string
 
-	// What providers and automators can do.
+	// What providers and automators can do. Programs finds the programs of plugins; nil: there are none.
+	// RemovedType says why a type of provider isn't used any more; nil: none was removed.
+	Programs    func() ([]plugin.Program, error)
+	RemovedType func(typ string) error
 	Accounts    cluster.Accounts                          // asks accounts what they would do; nil: they cannot be asked
 	Sleeps      func(kind string) bool                    // machines of a type of provider can be stopped and kept; nil: not known, the steps will tell
 	Bakes       func(kind string) bool                    // images can be made of machines of a type of provider; nil: of none

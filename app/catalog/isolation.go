@@ -34,8 +34,11 @@ func (a *Service) sharesHost(ctx context.Context, spec *template.ProviderSpec) s
 	return a.SharesHost(ctx, *spec)
 }
 
-// CheckIsolation refuses new machines that are processes of this host where several tenants share it.
+// CheckIsolation refuses new machines of a provider whose plugin was removed, and those that are processes of this host where several tenants share it.
 func (a *Service) CheckIsolation(ctx context.Context, spec *template.ProviderSpec) error {
+	if err := checkRemoved(a.RemovedType, spec); err != nil {
+		return err
+	}
 	if spec == nil || !a.OnHost(spec.Type) {
 		return nil
 	}
@@ -49,6 +52,19 @@ func (a *Service) CheckIsolation(ctx context.Context, spec *template.ProviderSpe
 			Hint:    family.IsolationHint}
 	}
 	return nil
+}
+
+func checkRemoved(check func(string) error, spec *template.ProviderSpec) error {
+	if spec == nil || check == nil {
+		return nil
+	}
+	err := check(spec.Type)
+	if err == nil {
+		return nil
+	}
+	e := *app.AsError(err)
+	e.Field, e.Message = "provider", fmt.Sprintf("Provider %s can't be used: %s.", spec.Name, e.Message)
+	return &e
 }
 
 // CheckFirstTenant refuses a second tenant while the first has machines that are processes of this host.

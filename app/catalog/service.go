@@ -68,7 +68,9 @@ type Config struct {
 	// SharesHost says why machines of a provider would be processes of this host, with the rights of the server's user; "" where they are
 	// not, or where only the host that makes them can tell. Nil: none are.
 	SharesHost func(ctx context.Context, spec template.ProviderSpec) string
-	Solver     layout.Solver
+	// RemovedType says why a type of provider isn't used any more; nil: none was removed.
+	RemovedType func(typ string) error
+	Solver      layout.Solver
 	// TenantHostAccess lets admins of tenants run what they wrote on machines that are on Muster's own hosts.
 	TenantHostAccess bool
 	// Currency is the installation's, by ISO 4217; "" is template.DefaultCurrency.

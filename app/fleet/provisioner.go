@@ -102,6 +102,8 @@ type Registration struct {
 type Registered struct {
 	ID           string `json:"id"`
 	Installation string `json:"installation"`
+	// Plugins say which programs of plugins were registered or removed: see program.Pins. Orders bring newer ones.
+	Plugins map[string]string `json:"plugins,omitempty"`
 }
 
 // Heartbeat is a provisioner's heartbeat.
@@ -119,6 +121,8 @@ type Orders struct {
 	Version string        `json:"version"`
 	Drain   bool          `json:"drain,omitempty"` // end all workers in peace, then the process
 	Workers []WorkerOrder `json:"workers"`
+	// Plugins are as in Registered, for workers that start.
+	Plugins map[string]string `json:"plugins,omitempty"`
 }
 
 // WorkerOrder is a tenant's worker. Token proves for a while who it works for, and is renewed with each heartbeat.

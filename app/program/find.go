@@ -10,6 +10,12 @@ import (
 	"muster/app"
 )
 
+// What the names of programs begin with; the rest is a type of provider, or an automator.
+const (
+	ProviderPrefix  = "muster-provider-"
+	AutomatorPrefix = "muster-automator-"
+)
+
 // namePattern is the form of what follows the prefix in a program's name: the type that it is.
 const namePattern = `^[a-z][a-z0-9-]{0,31}$`
 
@@ -44,8 +50,16 @@ func Find(dir, prefix string) (names []string, paths map[string]string, err erro
 }
 
 // Vet refuses a program that someone else could have written, or could exchange: it would run with all that Muster may do. It is to be looked at again before
-// each start. Errors are EInvalid, or EForbidden with the reason "untrusted".
+// each start. It also refuses what a pin does. Errors are EInvalid, or EForbidden with the reason "untrusted", ReasonRemoved or ReasonChanged.
 func Vet(path, prefix string) error {
+	if err := Trust(path, prefix); err != nil {
+		return err
+	}
+	return checkPin(path)
+}
+
+// Trust is Vet without the pins.
+func Trust(path, prefix string) error {
 	if name, ok := strings.CutPrefix(filepath.Base(path), prefix); !ok || !nameForm.MatchString(name) {
 		return app.Errorf(app.EInvalid, "the file name must be %sNAME, where NAME has lowercase letters, digits and dashes", prefix)
 	}

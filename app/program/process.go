@@ -43,6 +43,8 @@ type Handler struct {
 type Process struct {
 	PID int
 
+	path    string
+	pin     string // that the program had when it was started
 	cmd     *exec.Cmd
 	times   Times
 	writing sync.Mutex
@@ -57,6 +59,7 @@ type Process struct {
 
 // Start begins a life. End or Kill ends it. The handler is asked for before anything is read.
 func Start(path string, env []string, t Times, handler func(*Process) Handler) (*Process, error) {
+	pin, changed := pinOf(path)
 	cmd := exec.Command(path)
 	cmd.Env, cmd.Dir = env, "/"
 	Apart(cmd)
@@ -82,7 +85,7 @@ func Start(path string, env []string, t Times, handler func(*Process) Handler) (
 		_, _, _ = stdin.Close(), stdout.Close(), stderr.Close()
 		return nil, err
 	}
-	p := &Process{PID: cmd.Process.Pid, cmd: cmd, times: t, in: stdin,
+	p := &Process{PID: cmd.Process.Pid, path: path, pin: pin, cmd: cmd, times: t, in: stdin,
 		ending: make(chan struct{}), killed: make(chan struct{}), exited: make(chan struct{}), ended: make(chan struct{})}
 	h := handler(p)
 	var all sync.WaitGroup
@@ -103,6 +106,7 @@ func Start(path string, env []string, t Times, handler func(*Process) Handler) (
 		close(p.ended)
 	}()
 	go p.shutdown()
+	go p.obey(changed)
 	return p, nil
 }
 
@@ -114,6 +118,34 @@ func (p *Process) End() { p.end.Do(func() { close(p.ending) }) }
 
 // Kill ends the process at once, with all that it started, unless it is ending already.
 func (p *Process) Kill() { p.kill.Do(func() { close(p.killed) }) }
+
+// Outdated reports whether the program's pin is another than when the process was started: it ends, and isn't to be used any more.
+func (p *Process) Outdated() bool {
+	pin, _ := pinOf(p.path)
+	return pin != p.pin
+}
+
+// obey ends the process when its pin becomes another one.
+func (p *Process) obey(changed <-chan struct{}) {
+	for {
+		select {
+		case <-p.exited:
+			return
+		case <-changed:
+		}
+		var now string
+		now, changed = pinOf(p.path)
+		switch now {
+		case p.pin:
+		case Removed:
+			p.Kill()
+			return
+		default:
+			p.End()
+			return
+		}
+	}
+}
 
 func (p *Process) closeInput() {
 	select {

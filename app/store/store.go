@@ -20,6 +20,7 @@ import (
 	"muster/app/store/lease"
 	"muster/app/store/operation"
 	"muster/app/store/place"
+	"muster/app/store/plugin"
 	"muster/app/store/policy"
 	"muster/app/store/pool"
 	"muster/app/store/providervalue"
@@ -76,6 +77,7 @@ type (
 	fleetStore       = fleet.Store
 	volumeStore      = volume.Store
 	windowStore      = window.Store
+	pluginStore      = plugin.Store
 	valueStore       = providervalue.Store
 )
 
@@ -115,6 +117,7 @@ type Store struct {
 	fleetStore
 	volumeStore
 	windowStore
+	pluginStore
 	valueStore
 }
 
@@ -172,6 +175,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		webhookStore:    *webhook.New(d),
 		fleetStore:      *fleet.New(d),
 		windowStore:     *window.New(d),
+		pluginStore:     *plugin.New(d),
 		volumeStore:     *volume.New(d),
 		valueStore:      *providervalue.New(d),
 	}, nil

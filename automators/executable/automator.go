@@ -70,6 +70,10 @@ func (a *Automator) take() (*process, error) {
 	for len(a.idle) > 0 {
 		p := a.idle[len(a.idle)-1]
 		a.idle = a.idle[:len(a.idle)-1]
+		if p.life.Outdated() {
+			go p.close()
+			continue
+		}
 		select {
 		case <-p.life.Ended():
 			continue

@@ -18,7 +18,7 @@ import (
 )
 
 // Prefix is what names of programs begin with; the rest is the name of the automator.
-const Prefix = "muster-automator-"
+const Prefix = program.AutomatorPrefix
 
 // Program is an executable file that speaks the protocol, and what it said of itself.
 type Program struct {

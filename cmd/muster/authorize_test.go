@@ -26,6 +26,7 @@ import (
 	"muster/app/identity"
 	"muster/app/layout"
 	"muster/app/plan"
+	"muster/app/plugin"
 	"muster/app/template"
 	"muster/app/webhook"
 	"muster/cmd/muster/cli"
@@ -384,6 +385,18 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		_, err := a.Webhook.Redeliver(ctx, s.actor, hook, s.delivery(hook))
 		return err
 	},
+	"Plugins": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Plugin.Plugins(ctx, s.actor)
+		return err
+	},
+	"RemovePlugin": func(ctx context.Context, a *all.Services, s *scene) error {
+		d := plugin.Decision{Name: s.fresh("muster-provider-p"), SHA256: "00"}
+		if err := s.server.Store.DecidePlugin(ctx, s.boss(), d); err != nil {
+			return err
+		}
+		_, err := a.Plugin.RemovePlugin(ctx, s.actor, d.Name)
+		return err
+	},
 	"ProvisionerTokens": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Fleet.Provisioners.ProvisionerTokens(ctx, s.actor)
 		return err
@@ -396,6 +409,7 @@ var elsewhere = map[string]string{
 	"LeaseLink":              "the store's suite of money in app/apptest, which has links that were signed",
 	"DecideOrphan":           "the store's suite of machines in app/apptest",
 	"DrainProvisioner":       "app/fleet/provisioner_test.go",
+	"RegisterPlugin":         "app/plugin/service_test.go",
 	"RevokeProvisionerToken": "app/fleet/provisioner_test.go",
 	"MayRepeat":              "app/cluster/cluster_share_test.go",
 	"UseChannel":             "chat_test.go: it takes admins of two tenants",

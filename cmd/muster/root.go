@@ -37,6 +37,7 @@ func commands(c *cli.Context) []*cobra.Command {
 		grouped("server", demo.Command(c)),
 		grouped("server", server.ProvisionerCommand(c)),
 		grouped("server", fleet.ProvisionersCommand(c)),
+		grouped("server", fleet.PluginCommand(c)),
 		grouped("server", server.Command(c)),
 		grouped("server", doctor.Command(c)),
 		grouped("server", database.BackupCommand(c)),

@@ -20,6 +20,7 @@ import (
 	"muster/app/execution"
 	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/program"
 	"muster/jobs/internal/loop"
 	"muster/portal/wire"
 )
@@ -82,6 +83,7 @@ func (r *Remote) Claim(ctx context.Context, w app.WorkerID, most int) ([]*execut
 	if err != nil {
 		return nil, err
 	}
+	program.SetPins(answer.Plugins)
 	steps := make([]*execution.Assignment, len(answer.Steps))
 	for i, s := range answer.Steps {
 		if steps[i], err = s.Unpack(); err != nil {
@@ -106,6 +108,7 @@ func (r *Remote) Report(ctx context.Context, w app.WorkerID, reports []execution
 	if err := r.ask(ctx, "report", m, &answer); err != nil {
 		return nil, err
 	}
+	program.SetPins(answer.Plugins)
 	done := make([]execution.Reported, len(answer.Answers))
 	for i, a := range answer.Answers {
 		next, err := a.Next.Unpack()

@@ -156,7 +156,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 			p.ended = p.ended[min(a.reported*b2i(a.err == nil), len(p.ended)):]
 			switch code := app.CodeOf(a.err); {
 			case a.err == nil:
-				p.heard, p.known = time.Now(), a.orders.Version
+				p.heard, p.known, p.registered.Plugins = time.Now(), a.orders.Version, a.orders.Plugins
 				p.trouble.Say(p.Log, "Connecting to the server", nil)
 				if a.orders.Drain && !p.draining {
 					p.Log.Info("the server asked this provisioner to shut down")

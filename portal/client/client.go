@@ -42,6 +42,7 @@ type Client struct {
 	Nodes             *Nodes
 	Operations        *Operations
 	Orphans           *Orphans
+	Plugins           *Plugins
 	Policies          *Policies
 	ProviderValues    *ProviderValues
 	Pools             *Pools
@@ -113,6 +114,7 @@ func New(s Settings) (*Client, error) {
 	c.Nodes = (*Nodes)(p)
 	c.Operations = (*Operations)(p)
 	c.Orphans = (*Orphans)(p)
+	c.Plugins = (*Plugins)(p)
 	c.Policies = (*Policies)(p)
 	c.ProviderValues = (*ProviderValues)(p)
 	c.Pools = (*Pools)(p)

@@ -18,6 +18,7 @@ import (
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/observe"
+	"muster/app/program"
 	"muster/portal/site"
 	"muster/portal/wire"
 )
@@ -75,8 +76,8 @@ func NewWorkerAPI(o TokenResolver, log *slog.Logger, m observe.Meter) *WorkerAPI
 	a.open, a.close = context.WithCancel(context.Background())
 
 	// Provisioners
-	a.mux.Handle("POST "+WorkerPath+"register", registryCall(a, fleet.Registry.Register))
-	a.mux.Handle("POST "+WorkerPath+"provisioner_heartbeat", registryCall(a, fleet.Registry.Beat))
+	a.mux.Handle("POST "+WorkerPath+"register", registryCall(a, register))
+	a.mux.Handle("POST "+WorkerPath+"provisioner_heartbeat", registryCall(a, beat))
 	a.mux.Handle("POST "+WorkerPath+"leave", registryCall(a, func(r fleet.Registry, ctx context.Context, m wire.LeaveMessage) (wire.Empty, error) {
 		return wire.Empty{}, r.Leave(ctx, m.ID)
 	}))
@@ -107,6 +108,19 @@ func (a *WorkerAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	a.serve.ServeHTTP(w, r)
+}
+
+// register also says which plugins were removed, so that workers don't even start them to learn what they are.
+func register(r fleet.Registry, ctx context.Context, m fleet.Registration) (fleet.Registered, error) {
+	out, err := r.Register(ctx, m)
+	out.Plugins = program.CurrentPins()
+	return out, err
+}
+
+func beat(r fleet.Registry, ctx context.Context, m fleet.Heartbeat) (fleet.Orders, error) {
+	out, err := r.Beat(ctx, m)
+	out.Plugins = program.CurrentPins()
+	return out, err
 }
 
 func registryCall[Q, A any](a *WorkerAPI, act func(fleet.Registry, context.Context, Q) (A, error)) http.Handler {
@@ -268,7 +282,7 @@ func (a *WorkerAPI) forget() {
 }
 
 func packSteps(steps []*execution.Assignment) (wire.ClaimAnswer, error) {
-	answer := wire.ClaimAnswer{Steps: make([]*wire.AssignmentMessage, len(steps))}
+	answer := wire.ClaimAnswer{Steps: make([]*wire.AssignmentMessage, len(steps)), Plugins: program.CurrentPins()}
 	for i, as := range steps {
 		var err error
 		if answer.Steps[i], err = wire.MessageOfAssignment(as); err != nil {
@@ -290,7 +304,7 @@ func workerReport(ctx context.Context, c execution.Coordinator, m wire.ReportsMe
 		reports[i].Err = r.Err.Error()
 	}
 	done, err := c.Report(ctx, m.Worker, reports)
-	answer := wire.ReportsAnswer{Answers: make([]wire.ReportAnswer, len(done))}
+	answer := wire.ReportsAnswer{Answers: make([]wire.ReportAnswer, len(done)), Plugins: program.CurrentPins()}
 	for i, d := range done {
 		next, e := wire.MessageOfAssignment(d.Next)
 		answer.Answers[i] = wire.ReportAnswer{Next: next, Err: wire.MessageOf(d.Err)}

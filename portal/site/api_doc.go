@@ -21,6 +21,7 @@ import (
 	"muster/app/label"
 	"muster/app/layout"
 	appoperation "muster/app/operation"
+	"muster/app/plugin"
 	apppolicy "muster/app/policy"
 	"muster/app/providervalue"
 	"muster/app/scaling"
@@ -298,6 +299,16 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[fleet.ProvisionerGrant](): {
 		"Tenants": `nullable:"false"`,
 	},
+	reflect.TypeFor[plugin.View](): {
+		"Name":    `doc:"Name of the file"`,
+		"Kind":    `enum:"provider,automator"`,
+		"Type":    `doc:"Type of provider, or automator, that the plugin adds"`,
+		"State":   `enum:"unregistered,registered,changed,missing,removed" doc:"` + pluginStates + `"`,
+		"SHA256":  `doc:"Of the file on this server"`,
+		"Pinned":  `doc:"That the file must have"`,
+		"Loaded":  `doc:"This server has used it since it was started"`,
+		"Problem": `doc:"Why it can't be used, or when it can"`,
+	},
 	reflect.TypeFor[template.PartialOverride](): {
 		"MinAvailable": `doc:"Number of nodes or share of the requested nodes: \"3\", \"60%\"; empty: the minimum that the template's constraints allow"`,
 		"KeepFailed":   `maxLength:"20" doc:"How long to keep failed machines for inspection instead of deleting them, such as 4h, or off; default: the template's setting"`,
@@ -520,3 +531,6 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Services":   `maxItems:"100" doc:"For a script: run on nodes with one of these services; empty: all nodes"`,
 	},
 }
+
+const pluginStates = "unregistered: used as it is found; changed: the file isn't the registered one, so it isn't run; " +
+	"missing: registered, but not on this server; removed: not run any more"

@@ -53,6 +53,7 @@ type UseCases struct {
 	Usage          Usage
 	Installation   Installation
 	Provisioners   Provisioners
+	Plugins        Plugins
 	Machines       Machines
 	Pools          Pools
 	Volumes        Volumes

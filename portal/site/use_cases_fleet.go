@@ -8,6 +8,7 @@ import (
 	"muster/app/family"
 	"muster/app/fleet"
 	"muster/app/image"
+	"muster/app/plugin"
 	"muster/app/pool"
 )
 
@@ -30,6 +31,14 @@ type Provisioners interface {
 	// CreateProvisionerToken returns the token, which can't be read again.
 	CreateProvisionerToken(ctx context.Context, a app.Actor, name string, grant fleet.ProvisionerGrant) (string, error)
 	RevokeProvisionerToken(ctx context.Context, a app.Actor, name string) error
+}
+
+// Plugins decides about programs of plugins, for admins of the installation.
+type Plugins interface {
+	Plugins(ctx context.Context, a app.Actor) ([]plugin.View, error)
+	// RegisterPlugin pins a program to its file; with a SHA-256, the file must have that one.
+	RegisterPlugin(ctx context.Context, a app.Actor, name, sha256 string) (plugin.View, error)
+	RemovePlugin(ctx context.Context, a app.Actor, name string) (plugin.View, error)
 }
 
 // Machines accounts for machines at providers.

@@ -55,7 +55,8 @@ type ClaimMessage struct {
 
 // ClaimAnswer is the answer to a ClaimMessage.
 type ClaimAnswer struct {
-	Steps []*AssignmentMessage `json:"steps"`
+	Steps   []*AssignmentMessage `json:"steps"`
+	Plugins map[string]string    `json:"plugins,omitempty"` // see program.Pins
 }
 
 // AssignmentMessage is an Assignment with its provider's settings, which no other JSON contains.
@@ -146,7 +147,8 @@ type ReportMessage struct {
 
 // ReportsAnswer is the answer to a ReportsMessage, in the same order.
 type ReportsAnswer struct {
-	Answers []ReportAnswer `json:"answers"`
+	Answers []ReportAnswer    `json:"answers"`
+	Plugins map[string]string `json:"plugins,omitempty"` // as ClaimAnswer
 }
 
 // ReportAnswer is the answer to a report.

@@ -109,6 +109,10 @@ func (a *account) begin() (*begin, error) {
 	if a.begins != nil {
 		return a.begins, nil
 	}
+	if a.live != nil && a.live.life.Outdated() {
+		go a.live.close()
+		a.live, a.opened = nil, false
+	}
 	if a.live != nil {
 		select {
 		case <-a.live.dead:
@@ -164,6 +168,7 @@ func (a *account) run(b *begin) {
 	a.mu.Lock()
 	b.p, b.err, a.begins = p, err, nil
 	switch {
+	case p == nil && program.IsRefused(err): // it hasn't failed, and can be used at once when it's registered again
 	case p == nil:
 		a.crashed(err, 0)
 	case a.closed:

@@ -235,6 +235,8 @@ func (c *checker) refusedField(e *form.Entry, err error) bool {
 // providerType reports whether this build has a type of provider; it reports the ones that it has not.
 func (c *checker) providerType(e *form.Entry, typ string) bool {
 	switch {
+	case reportRemoved(c, e, c.options.RemovedType, typ, "type"):
+		return false
 	case c.options.ProviderTypes == nil || slices.Contains(c.options.ProviderTypes, typ):
 		return true
 	case slices.Contains(c.options.ProviderTypesLeftOut, typ):
@@ -244,6 +246,25 @@ func (c *checker) providerType(e *form.Entry, typ string) bool {
 			"unknown provider type %q; available: %s", typ, listed(c.options.ProviderTypes))
 	}
 	return false
+}
+
+// reportRemoved reports a type of provider, or an automator, whose plugin was removed. That doesn't keep the installation's catalog from being read: the
+// server has to run, so that the plugin can be registered again.
+func reportRemoved(c *checker, e *form.Entry, check func(string) error, name string, path ...any) bool {
+	if check == nil {
+		return false
+	}
+	err := check(name)
+	if err == nil {
+		return false
+	}
+	s := form.SeverityWarning
+	if e.Own {
+		s = rule(e)
+	}
+	a := app.AsError(err)
+	c.report(e, s, path, a.Hint, "%s: %s can't be used: %s", e.Spell(path), name, a.Message)
+	return true
 }
 
 // unknownHere reports whether an error is about a setting whose value is not known yet, or about no single one.
@@ -326,6 +347,9 @@ func (c *checker) action(e *form.Entry, a app.Action, action *template.ServiceAc
 		}
 	}
 	if c.options.Automators == nil || action.Automator == "" {
+		return
+	}
+	if reportRemoved(c, e, c.options.RemovedAutomator, action.Automator, "actions", string(a), "automator") {
 		return
 	}
 	if !slices.Contains(c.options.Automators, action.Automator) {

@@ -32,6 +32,8 @@ type Options struct {
 	ProviderTypes []string
 	// ProviderTypesLeftOut exist, but not in this build.
 	ProviderTypesLeftOut []string
+	// RemovedType and RemovedAutomator say why a type of provider, or an automator, that there was isn't used any more; nil: none was removed.
+	RemovedType, RemovedAutomator func(name string) error
 	// CheckProvider reports whether the settings fit one of ProviderTypes, and whether the person who saved the entry may set them. When its error is an
 	// *app.Error, Field names the
 	// setting, with or without "settings." before it. The message must not quote a secret.

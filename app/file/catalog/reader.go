@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	appcatalog "muster/app/catalog"
+	"muster/app/family"
 	"muster/app/file/catalog/form"
 	"muster/app/template"
 )
@@ -56,7 +57,19 @@ func NewReader(o Options, f appcatalog.Families) *Reader {
 	return r
 }
 
-func (r *Reader) Families() appcatalog.Families { return r.families }
+// Families are without those whose plugin was removed since.
+func (r *Reader) Families() appcatalog.Families {
+	f := r.families
+	f.Providers, f.Automators = without(f.Providers, r.options.RemovedType), without(f.Automators, r.options.RemovedAutomator)
+	return f
+}
+
+func without(all []family.Descriptor, removed func(string) error) []family.Descriptor {
+	if removed == nil {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(d family.Descriptor) bool { return removed(d.Name) != nil })
+}
 
 // Load is the package's Load. The reader remembers how what it returns was written.
 func (r *Reader) Load(dirs ...string) (*template.Catalog, error) {

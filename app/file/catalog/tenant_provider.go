@@ -23,14 +23,14 @@ func (c *checker) ownProvider(e *form.Entry, p *template.ProviderSpec) {
 	if p.Type == "" || e.Broken {
 		return
 	}
-	c.providerType(e, p.Type)
+	known := c.providerType(e, p.Type)
 	if c.onHost[p.Type] && !e.Trusted && !c.options.HostAccess {
 		c.report(e, form.SeverityError, []any{"type"}, "ask a superadmin to save it",
 			"%s creates machines on Muster's own hosts, so only superadmins can save such a provider", p.Type)
 	}
 	before := c.out.Count()
 	referred := c.ownSettings(e, p)
-	if c.options.CheckProvider == nil || c.out.Count() > before || !slices.Contains(c.options.ProviderTypes, p.Type) {
+	if c.options.CheckProvider == nil || c.out.Count() > before || !known || c.options.ProviderTypes == nil {
 		return
 	}
 	if err := c.options.CheckProvider(*p); err != nil && !c.refusedField(e, err) {

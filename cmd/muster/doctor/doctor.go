@@ -78,7 +78,9 @@ func Command(c *cli.Context) *cobra.Command {
 			if d.timeout < time.Second {
 				return cli.Usagef("--timeout must be at least 1s")
 			}
-			d.Config, d.wrong = f.Config(cmd, c)
+			if d.Config, d.wrong = f.Config(cmd, c); d.wrong == nil {
+				d.wrong = d.Config.Plug(cmd.Context(), d.Config.Log)
+			}
 			if d.where = d.Config.Database; d.where == "" {
 				d.where = joined(d.Config.Data, database.DatabaseFile)
 			}

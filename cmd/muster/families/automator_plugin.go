@@ -58,16 +58,23 @@ func (a *AutomatorConfig) complete(lookup func(string) (string, bool)) {
 	list(&a.Chef, ChefEnv)
 }
 
-// Plug configures the family and adds the plugins to it. Said is called for each one skipped: the others still work.
-func (a *AutomatorConfig) Plug(ctx context.Context, log *slog.Logger, said func(program.Plugin)) error {
-	a.complete(os.LookupEnv)
-	var settings automators.Settings
+func (a *AutomatorConfig) settings() (settings automators.Settings, err error) {
 	for _, text := range a.Chef {
 		p, err := chef.ParsePackage(text)
 		if err != nil {
-			return err
+			return settings, err
 		}
 		settings.ChefPackages = append(settings.ChefPackages, p)
+	}
+	return settings, nil
+}
+
+// Plug configures the family and adds the plugins to it. Said is called for each one skipped: the others still work.
+func (a *AutomatorConfig) Plug(ctx context.Context, log *slog.Logger, said func(program.Plugin)) error {
+	a.complete(os.LookupEnv)
+	settings, err := a.settings()
+	if err != nil {
+		return err
 	}
 	automators.Configure(settings)
 	if a.Dir == "" {

@@ -29,6 +29,7 @@ func CatalogOptions(env func(string) (string, bool)) catalog.Options {
 		Env:           env,
 		Currency:      Currency(),
 		ProviderTypes: providers.Names(), ProviderTypesLeftOut: providers.LeftOut,
+		RemovedType: providers.Removed, RemovedAutomator: automators.Removed,
 		CheckProvider: func(spec template.ProviderSpec) error {
 			err := providers.Check(spec)
 			var e *app.Error

@@ -169,10 +169,10 @@ func provision(ctx context.Context, c *cli.Context, p provisionerConfig) error {
 		return err
 	}
 	defer sides.Close()
-	if err := p.plugins.Plug(ctx, log, nil); err != nil { // as workers do, to report errors before there is work
+	if err := p.plugins.Check(); err != nil { // to report errors before there is work
 		return err
 	}
-	if err := p.automators.Plug(ctx, log, nil); err != nil {
+	if err := p.automators.Check(); err != nil {
 		return err
 	}
 	client := coordinator.NewHTTP(t)

@@ -9,6 +9,7 @@ import (
 	"muster/app/execution"
 	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/program"
 	"muster/automators"
 	"muster/cmd/muster/cli"
 	"muster/jobs"
@@ -21,6 +22,9 @@ func tools() (map[string]family.Automator, error) {
 	all := map[string]family.Automator{}
 	for _, name := range automators.Names() {
 		a, err := automators.New(name)
+		if program.IsRefused(err) {
+			continue // it was removed since
+		}
 		if err != nil {
 			return nil, err
 		}

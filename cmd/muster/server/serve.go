@@ -163,10 +163,9 @@ func (f *ServeFlags) Config(cmd *cobra.Command, c *cli.Context) (s Config, wrong
 	}
 	keep(f.observe.Check(os.LookupEnv))
 	s.Log = f.observe.Logger(c.Stderr, f.verbose)
-	if wrong == nil {
-		keep(f.plugins.Plug(cmd.Context(), s.Log, nil))
-		keep(f.tooling.Plug(cmd.Context(), s.Log, nil))
-	}
+	keep(f.plugins.Check())
+	keep(f.tooling.Check())
+	s.Plugins, s.Automators = f.plugins, f.tooling
 	s.Listen, s.AnyPort, s.Workers, s.Tags, s.TenantSlots, s.HostAccess = f.listen, !cmd.Flags().Changed("listen"), f.workers, f.tags, f.most, f.access
 	s.RedisURL, s.Database, s.Key = os.Getenv("REDIS_URL"), os.Getenv("DATABASE_URL"), os.Getenv("MUSTER_SECRET_KEY")
 	s.TLS, s.Upkeep, s.NoMigrate, s.APIRate, s.Resources, s.Observe = f.secure, f.upkeep, f.settled, f.rate, f.resources, f.observe

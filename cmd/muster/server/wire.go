@@ -63,6 +63,8 @@ type Config struct {
 	TLS         TLSConfig
 	SignIn      SignInConfig
 	Security    securityConfig
+	Plugins     families.PluginConfig
+	Automators  families.AutomatorConfig
 	Settings    []fleet.Setting // without secrets
 	Upkeep      upkeepConfig
 	Hooks       hookConfig
@@ -144,10 +146,13 @@ func (s *Server) open(ctx context.Context) error {
 	if err := os.Remove(filepath.Join(c.Data, cli.ClientFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	if err := s.loadCatalog(); err != nil {
+	if err := s.openStore(ctx); err != nil {
 		return err
 	}
-	if err := s.openStore(ctx); err != nil {
+	if err := s.plug(ctx); err != nil {
+		return err
+	}
+	if err := s.loadCatalog(); err != nil {
 		return err
 	}
 	installation, err := s.Store.Installation(ctx)
@@ -170,7 +175,7 @@ func (s *Server) open(ctx context.Context) error {
 		tracer: s.tracer, guard: s.guard()}
 	s.onClose(s.Providers.Close)
 	s.Services = wiring.UseCases(all.Config{Store: s.Store, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, Currency: c.Currency,
-		SharesHost: s.sharesHost, Now: wallClock,
+		SharesHost: s.sharesHost, Now: wallClock, Programs: s.programs,
 		Budgets: calls, Calls: calls, Facts: s.facts, Provisioned: true, HookGuard: s.guard(),
 		Prometheus:   prometheus.New(prometheus.Config{Guard: s.guard(), Proxy: s.Hooks.Proxy, Version: cli.VersionName()}),
 		RequestHooks: s.asker(),
@@ -305,6 +310,7 @@ func (s *Server) Run(ctx context.Context) error {
 	loops, stop := context.WithCancel(context.WithoutCancel(ctx))
 	workers := s.startWorkers(ctx)
 	wg.Go(func() { s.balance(loops) })
+	wg.Go(func() { s.followPlugins(loops) })
 	// A server that can't reach Redis can't dispatch, and lets another one lead.
 	s.Store.ReportHealthy()
 	wg.Go(func() { s.queue.PingLoop(loops, s.Store.ReportHealthy) })

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app/netguard"
+	"muster/app/program"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
 	"muster/cmd/muster/observe/metrics"
@@ -46,6 +47,7 @@ type workerSettings struct {
 	Plugins      families.PluginConfig    `json:"plugins,omitzero"`
 	Automators   families.AutomatorConfig `json:"automators,omitzero"`
 	Networks     []netip.Prefix           `json:"tenant_networks,omitempty"`
+	Pins         program.Pins             `json:"pins,omitempty"` // of plugins
 	workerWord
 }
 
@@ -152,6 +154,7 @@ func startWorker(c *cli.Context, s workerSettings) (w *workerProcess, err error)
 	accounts := &ProviderSet{Dir: filepath.Join(s.Data, "providers"), Installation: s.Installation, Log: w.log,
 		budget: calls, meter: counts, tracer: tracer, guard: guard}
 	w.closers = append(w.closers, accounts.Close)
+	program.SetPins(s.Pins)
 	if err := s.Plugins.Plug(context.Background(), w.log, nil); err != nil {
 		return nil, err
 	}

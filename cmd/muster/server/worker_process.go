@@ -106,7 +106,7 @@ func (w *supervisor) spawn(r fleet.Registered, name string, o fleet.WorkerOrder)
 	h := &osWorker{cmd: cmd, log: w.log, done: make(chan struct{}), words: make(chan []byte, maxWords), ends: make(chan struct{})}
 	settings, err := json.Marshal(workerSettings{Name: name, Tenant: o.Tenant, Server: w.config.server, CA: w.config.ca, Installation: r.Installation,
 		Data: w.dir, Drain: w.config.drain, Verbose: w.config.verbose, Cache: int64(w.config.cache), OTLP: w.config.observe.OTLP, LogFormat: w.config.observe.Format,
-		LogLevel: w.config.observe.Level, Plugins: w.config.plugins, Automators: w.config.automators, Networks: w.config.networks, workerWord: workerWord{Slots: o.Slots, Token: o.Token}})
+		LogLevel: w.config.observe.Level, Plugins: w.config.plugins, Automators: w.config.automators, Networks: w.config.networks, Pins: r.Plugins, workerWord: workerWord{Slots: o.Slots, Token: o.Token}})
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ func UseCases(d all.Config) *all.Services {
 	d.Solver, d.Explainer, d.Changer, d.Planner = solver.WithNotes(layouts), explain.New(layouts), change.New(), planner.New()
 	d.Keys, d.Tries = remote.Keys{}, jobs.Tries
 	d.Policies, d.Builds, d.BuildRules, d.TenantFiles = cel.New(), buildsystems.Family{}, cel.NewBuilds(), tenantfile.Files{}
+	d.RemovedType = providers.Removed
 	d.RateOf, d.Sleeps, d.Firewalls = providers.RateOf, providers.Sleeps, providers.Firewalls
 	d.Volumes = volume.Kinds{Makes: providers.Volumes, Snapshots: providers.VolumeSnapshots, AtCreation: providers.VolumesAtCreation}
 	d.Bakes, d.Inputs = providers.Bakes, automators.Inputs

@@ -23,6 +23,7 @@ var Provisioners = kit.Cases(newTest, []struct {
 	{"what tenants need is counted by provider", (*storeTest).load},
 	{"a worker is kept from providers that are not for it", (*storeTest).except},
 	{"the key of workers stays the same", (*storeTest).workerKey},
+	{"what was decided about plugins is kept, and wakes servers", (*storeTest).plugins},
 })
 
 func (t *storeTest) registered(id, name, token string, slots int) {

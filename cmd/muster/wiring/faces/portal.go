@@ -94,6 +94,7 @@ func Portal(u *all.Services) site.UseCases {
 		Installation:   u.Fleet.Installation,
 		Provisioners:   u.Fleet.Provisioners,
 		Machines:       u.Fleet.Machines,
+		Plugins:        u.Plugin,
 		Pools:          u.Pool.Pools,
 		Volumes:        u.Volume,
 		Images:         u.Image.Images,

@@ -1,0 +1,2 @@
+// Package plugin is the SQL of what was decided about programs of plugins.
+package plugin
