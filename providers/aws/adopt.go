@@ -93,7 +93,11 @@ func (c *cloud) release(ctx context.Context, i types.Instance, spec appfamily.Ma
 	if err != nil {
 		return err
 	}
-	wants := slices.Compact(slices.Sorted(slices.Values(o.groups)))
+	ids, err := c.groupIDs(ctx, o.groups, value(i.VpcId))
+	if err != nil {
+		return err
+	}
+	wants := slices.Compact(slices.Sorted(slices.Values(ids)))
 	if len(wants) == 0 {
 		group, err := c.firewalls.find(ctx, value(i.VpcId), "default")
 		if err != nil {
@@ -132,14 +136,8 @@ func (c *cloud) putInto(ctx context.Context, i types.Instance, wants, set []stri
 		_, err := c.ec2.modifyNetworkInterfaceAttribute(ctx, &ec2.ModifyNetworkInterfaceAttributeInput{NetworkInterfaceId: i.NetworkInterfaces[at].NetworkInterfaceId, Groups: wants})
 		return err
 	}, "InvalidGroup.NotFound")
-<<<<<<< ours
-	if !slices.ContainsFunc(set, func(id string) bool { return err != nil && strings.Contains(err.Error(), id) }) {
-||||||| base
-	if !slices.ContainsFunc(o.groups, func(id string) bool { return err != nil && strings.Contains(err.Error(), id) }) {
-=======
-	if err != nil && !blames(err, o.groups) {
+	if err != nil && !blames(err, set) {
 		c.groupIDsByName.forget()
->>>>>>> theirs
 		err = unknownYet(err)
 	}
 	return err
