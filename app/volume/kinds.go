@@ -58,7 +58,9 @@ func (k Kinds) CheckStays(spec *template.ProviderSpec, planned []Planned, has []
 			continue
 		}
 		for _, p := range planned {
-			known := func(v Volume) bool { return v.Cluster != "" && v.Node == n.Name && v.Service == p.Service && v.Name == p.Name }
+			known := func(v Volume) bool {
+				return v.Cluster != "" && v.Node == n.Name && v.Service == p.Service && v.Name == p.Name
+			}
 			_, works := n.Work[p.Service]
 			if p.Node == n.Name && (works || slices.Contains(n.Added, p.Service)) && !slices.ContainsFunc(has, known) {
 				return atCreation(spec.Name, n.Name, fmt.Sprintf("mount volume %s of service %s", p.Name, p.Service))
