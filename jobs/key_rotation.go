@@ -47,7 +47,13 @@ func adopt(ctx context.Context, p family.Provider, as *execution.Assignment, m *
 	if as.FromPool == nil || !ok {
 		return nil
 	}
-	if _, can := family.PowerOf[family.Adopter](p); !can && walled(p, as) {
+	_, can := family.PowerOf[family.Adopter](p)
+	_, makes := family.PowerOf[family.Sharer](p)
+	kept := as.FromPool.Pool == ""
+	if !can && kept { // it is as it was in this cluster
+		return nil
+	}
+	if !can && walled(p, as) {
 		e := app.Errorf(app.EInvalid, "Provider %s can't add a firewall to a running machine, and %s came from %s.", as.Provider.Name, m.ID, as.FromPool.Words())
 		e.Hint = "Drain the pool, or remove the firewall from the template."
 		return e
@@ -56,8 +62,8 @@ func adopt(ctx context.Context, p family.Provider, as *execution.Assignment, m *
 	switch {
 	case err == nil:
 		m.Tags, m.Hostname = as.Machine.Tags, as.Machine.Hostname
-	case m.OwnRoot && app.CodeOf(err) != app.ETransient && ctx.Err() == nil && !walled(p, as):
-		out(family.StreamSystem, "The provider kept the machine's pool tags: "+app.AsError(err).ForPeople())
+	case m.OwnRoot && app.CodeOf(err) != app.ETransient && ctx.Err() == nil && !walled(p, as) && !(kept && makes):
+		out(family.StreamSystem, "The provider kept the machine's old tags: "+app.AsError(err).ForPeople())
 	default:
 		return fmt.Errorf("%s: adopt %s: %w", as.Provider.Name, m.ID, err)
 	}

@@ -286,6 +286,9 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 		if err := a.checkVolumes(ctx, d, r.Nodes); err != nil {
 			return err
 		}
+		if err := d.checkReused(); err != nil {
+			return err
+		}
 	}
 	if !nothing {
 		if r.Hooks, err = a.Plans.Scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {

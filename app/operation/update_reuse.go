@@ -10,6 +10,7 @@ import (
 	"muster/app/layout"
 	"muster/app/plan"
 	"muster/app/quarantine"
+	"muster/app/volume"
 )
 
 // reused is a failed machine that was kept for inspection and is used again: the cluster grows by a node, which it becomes the machine of. It comes to the
@@ -67,8 +68,9 @@ func reuse(ctx context.Context, a *Builder, d *updateBuilder) (err error) {
 	n := &d.nodes[i]
 	n.Zone, n.Reason = k.node.Zone, "uses kept machine "+k.Name+" again"
 	k.as = n.Name
-	// It is what it was when it was made, whatever the catalog says by now.
-	d.definition.Hardware[n.Hardware], d.definition.Images[n.Image] = k.definition.Hardware[n.Hardware], k.definition.Images[n.Image]
+	// It is what it was when it was made, whatever the catalog says by now; what other nodes are made of stays.
+	d.definition.Hardware[n.Hardware] = entryOf(n.Hardware, d.was.Hardware, k.definition.Hardware)
+	d.definition.Images[n.Image] = entryOf(n.Image, d.was.Images, k.definition.Images)
 	d.definition.FallbackHardware = d.was.FallbackHardware
 	d.note("Uses the kept machine %s again as %s instead of creating one. Its files stay, and all services are installed again.", k.Name, n.Name)
 	return nil
@@ -98,4 +100,22 @@ func (a *Builder) keptMachine(ctx context.Context, c app.Cluster, id string) (*r
 	}
 	k.definition, err = a.Store.Definition(ctx, c.Tenant, k.ID)
 	return k, err
+}
+
+// checkReused refuses a kept machine for a node whose volumes come before the machine: it was created without them.
+func (d *updateBuilder) checkReused() error {
+	if d.reused == nil || !volume.MadeFirst(d.volumes, d.reused.as) {
+		return nil
+	}
+	return &app.Error{Code: app.ENoLayout, Field: "kept_machine", Reason: "volumes",
+		Message: fmt.Sprintf("The new node would have volumes, which provider %s can only add when it creates a machine.", d.Provider),
+		Hint:    "Create a new machine: muster cluster grow " + d.Name + "."}
+}
+
+// entryOf returns the entry of the first map that has the name.
+func entryOf[T any](name string, first, second map[string]T) T {
+	if e, ok := first[name]; ok {
+		return e
+	}
+	return second[name]
 }

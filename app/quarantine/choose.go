@@ -65,7 +65,7 @@ func Choose(keep template.KeepTime, nodes []app.Node, failed map[string]string, 
 			s.Notes = append(s.Notes, fmt.Sprintf("%s has no machine to keep.", n.Name))
 		case n.Lost():
 			s.Notes = append(s.Notes, fmt.Sprintf("The machine of %s is lost, so it can't be kept.", n.Name))
-		case n.TakenFrom != "":
+		case n.TakenFrom != "" && n.Pool != "":
 			s.Notes = append(s.Notes, fmt.Sprintf("%s still has the key of its pool, so it can't be kept.", n.Name))
 		case len(s.Machines) >= room:
 			s.Notes = append(s.Notes, fmt.Sprintf("%s isn't kept: a tenant can keep at most %d failed machines.", n.Name, MostKept))

@@ -79,7 +79,10 @@ func (m Machine) Usable(node app.Node) error {
 	case m.Status == app.ClusterPending:
 		e.Message = fmt.Sprintf("The firewall of %s is still being closed.", m.Name)
 		e.Hint = "Wait until it's active, then use it again."
-	case m.Status != app.ClusterActive && m.Status != app.ClusterFailed:
+	case m.Status == app.ClusterFailed:
+		e.Message = fmt.Sprintf("The last operation of %s failed, so it can't be used again.", m.Name)
+		e.Hint = fmt.Sprintf("See why: muster cluster show %s. Then resume that operation.", m.Name)
+	case m.Status != app.ClusterActive:
 		e.Message = fmt.Sprintf("%s is %s, so it can't be used again.", m.Name, m.Status)
 		e.Hint = "Create a new machine: muster cluster grow " + m.FromName + "."
 	default:

@@ -146,7 +146,7 @@ func ShowPage(f page.Frame, c Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if c.View.KeptFrom != "" {
+			if c.View.KeptFrom != "" && c.View.Status != app.ClusterDeleted {
 				templ_7745c5c3_Err = quarantine.Banner(c.View.Cluster, c.Isolation, c.UseAgain).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

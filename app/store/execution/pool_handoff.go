@@ -89,6 +89,11 @@ func endHandoff(t *db.Tx, now time.Time, c app.Cluster, from string, n app.Node)
 	if n.Pool == "" {
 		proof, proven = "", time.Time{}
 	}
+	if n.Pool == "" { // nothing that is left of its cluster may find the machine
+		if err := t.Exec(`UPDATE nodes SET machine_id = '', addresses = '{}' WHERE cluster = ?`, from); err != nil {
+			return err
+		}
+	}
 	for _, q := range []struct {
 		query string
 		args  []any

@@ -21,15 +21,15 @@ func endPromises(t *db.Tx, now time.Time, cluster string) error {
 		return err
 	}
 	for i, m := range machines {
-		if err := endPromise(t, now, m, pools[i]); err != nil {
+		if err := EndPromise(t, now, m, pools[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// endPromise is endPromises for one machine; pool is 0 for one that is kept for inspection, which is kept on.
-func endPromise(t *db.Tx, now time.Time, machine string, pool int64) error {
+// EndPromise is endPromises for one machine; pool is 0 for one that is kept for inspection, which is kept on.
+func EndPromise(t *db.Tx, now time.Time, machine string, pool int64) error {
 	if pool == 0 {
 		if err := t.Exec(`DELETE FROM pool_machines WHERE cluster = ?`, machine); err != nil {
 			return err
@@ -37,17 +37,23 @@ func endPromise(t *db.Tx, now time.Time, machine string, pool int64) error {
 	} else if err := t.Exec(`UPDATE pool_machines SET state = 'ready', for_cluster = '', for_node = '' WHERE cluster = ?`, machine); err != nil {
 		return err
 	}
-	// It counts again, whatever the limits say by now.
-	const its = `SELECT r.id FROM reservations r JOIN clusters c ON c.id = r.cluster WHERE r.cluster = ? AND r.pool = 1 AND c.deleted_at = 0`
-	for _, table := range []string{"reservations SET ended_at = 0 WHERE id", "reservation_groups SET ended_at = 0 WHERE reservation"} {
-		if err := t.Exec(`UPDATE `+table+` IN (`+its+`)`, machine); err != nil {
-			return err
-		}
+	if err := CountAgain(t, machine); err != nil {
+		return err
 	}
 	if pool == 0 {
 		return nil
 	}
 	return WakePool(t, now, pool)
+}
+
+// CountAgain has a machine that was promised count on its own again, whatever the limits say by now, for whoever owns it until its lease ends as they are now.
+func CountAgain(t *db.Tx, machine string) error {
+	const live = `FROM clusters c WHERE c.id = reservations.cluster AND c.deleted_at = 0`
+	if err := t.Exec(`UPDATE reservations SET ended_at = 0, owner = (SELECT c.owner `+live+`), until_at = (SELECT c.expires_at `+live+`)
+		WHERE cluster = ? AND pool = 1 AND EXISTS (SELECT 1 `+live+`)`, machine); err != nil {
+		return err
+	}
+	return t.Exec(`UPDATE reservation_groups SET ended_at = 0 WHERE reservation IN (SELECT id FROM reservations WHERE cluster = ? AND pool = 1 AND ended_at = 0)`, machine)
 }
 
 // owned forgets the keys of pools by which machines cannot be opened any more.

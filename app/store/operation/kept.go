@@ -99,7 +99,7 @@ func moveKept(t *db.Tx, now time.Time, k appcluster.KeptMachine, had app.Node, s
 		{`UPDATE intents SET cluster = ?, node = ? WHERE cluster = ? AND node = ? AND ended_at = 0`, []any{c.ID, is.Name, from, node}},
 		{`INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at, create_attempts) VALUES (?, ?, ?, ?, ?, '', ?, 0, ?)`,
 			[]any{nextIntent, c.Tenant, from, node, c.Provider, db.Micros(now), db.Flag(status == app.NodeCreated)}}, // whose confirm may ask for it
-		{`UPDATE nodes SET status = ?, machine_id = '', addresses = '{}', host_key = '', lost_at = 0, leaves_at = 0, pool = '', secret = ?
+		{`UPDATE nodes SET status = ?, machine_id = '', addresses = '{}', host_key = '', lost_at = 0, leaves_at = 0, pool = '', taken_from = '', secret = ?
 			WHERE cluster = ? AND name = ?`, []any{string(status), t.Keys.Seal(k.HostKey, "nodes/"+from+"/"+node), from, node}},
 	} {
 		if err := t.Exec(q.query, q.args...); err != nil {

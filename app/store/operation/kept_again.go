@@ -38,6 +38,6 @@ func promiseKept(t *db.Tx, op app.Operation, kept, node string) error {
 	return t.Audit(op.CreatedAt, op.Tenant, op.Requester, "cluster.use_kept", kept, "as "+node+" of "+op.Cluster)
 }
 
-// KeptUsable is so of the cluster c of a kept machine that nothing is being done to.
-const KeptUsable = `c.deleted_at = 0 AND c.status IN ('active', 'failed')
+// KeptUsable is so of the cluster c of a kept machine that nothing is being done to, and that nothing failed for: a deletion that failed is tried again.
+const KeptUsable = `c.deleted_at = 0 AND c.status = 'active'
 	AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.cluster = c.id AND o.status IN ('waiting', 'running', 'paused', 'cancelling'))`

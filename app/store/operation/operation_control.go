@@ -26,6 +26,18 @@ func (s *Store) ControlOperation(ctx context.Context, c app.Control) (op app.Ope
 	return op, err
 }
 
+// notGone refuses to resume what was left undone on a cluster that is gone: its machines are, or are another cluster's.
+func notGone(t *db.Tx, act app.ControlAct, cluster string) error {
+	if act != app.ControlResume {
+		return nil
+	}
+	var gone bool
+	if err := t.Row(`SELECT EXISTS (SELECT 1 FROM clusters WHERE id = ? AND deleted_at > 0)`, cluster).Scan(&gone); err != nil || !gone {
+		return db.Wrapped(err)
+	}
+	return app.Errorf(app.EConflict, "Cluster %s is gone.", cluster)
+}
+
 // control carries out an act. Message is what the operation is to say of it, "" for the usual.
 func control(t *db.Tx, c app.Control, message string) (app.Operation, error) {
 	loaded, err := cluster.ReadOperation(t, c.Operation)
@@ -33,6 +45,9 @@ func control(t *db.Tx, c app.Control, message string) (app.Operation, error) {
 		err = app.Errorf(app.ENotFound, "Operation %d doesn't exist.", c.Operation)
 	}
 	if err != nil {
+		return app.Operation{}, err
+	}
+	if err := notGone(t, c.Act, loaded.Cluster); err != nil {
 		return app.Operation{}, err
 	}
 	set := ledger.New(c.Now)

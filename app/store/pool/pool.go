@@ -232,8 +232,9 @@ func (s *Store) AssignedIntents(ctx context.Context, clusters []string) (map[str
 			args...); err != nil {
 			return err
 		}
-		if err := s.Each(ctx, add, `SELECT i.id, i.cluster FROM pool_machines m JOIN intents i ON i.cluster = m.for_cluster AND i.node = m.for_node
-			WHERE m.cluster `+in+` AND m.pool = 0 AND m.state = 'handed'`, args...); err != nil { // a kept machine that is used again
+		// Of a kept machine that is used again, the ended line of the receipt says by which intent it is on.
+		if err := s.Each(ctx, add, `SELECT i.id, i.cluster FROM resources x JOIN intents i ON i.id = substr(x.intent, 1, length(x.intent) - length(x.cluster) - 1)
+			WHERE x.cluster `+in+` AND x.intent LIKE '%/' || x.cluster`, args...); err != nil {
 			return err
 		}
 		return s.Each(ctx, add, `SELECT i.id, i.cluster FROM pool_machines m JOIN intents i ON i.cluster = m.for_cluster AND i.node = m.for_node

@@ -104,7 +104,10 @@ func MachineLost(t *db.Tx, cluster, message string, now time.Time) error {
 	if err != nil {
 		return db.Wrapped(err)
 	}
-	if err := t.Exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1`, cluster); err != nil {
+	if pool == 0 { // a machine that is kept for inspection
+		return ledger.EndPromise(t, now, cluster, 0)
+	}
+	if err := ledger.CountAgain(t, cluster); err != nil {
 		return err
 	}
 	return ledger.WakePool(t, now, pool)
