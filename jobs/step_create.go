@@ -52,7 +52,7 @@ func (w *actions) create(ctx context.Context, as *execution.Assignment, out fami
 		if m, err = makeMachine(ctx, p, as, out, r); err != nil {
 			return err
 		}
-		out(family.StreamSystem, fmt.Sprintf("%s created machine %s%s%s.", m.ID, as.Provider.Name, inZone(m.Zone), inWords(m.Note)))
+		out(family.StreamSystem, fmt.Sprintf("%s created machine %s%s%s.", as.Provider.Name, m.ID, inZone(m.Zone), inWords(m.Note)))
 	}
 	r.Unasked = false
 	r.Machine = &m

@@ -47,6 +47,7 @@ type mortal struct {
 	lives   int
 	calm    map[string]bool // steps that ended between the request for an operation and the first life that dies of them
 	keys    app.Keys        // nil: all clusters have the key that ssh knows
+	baker   *lossyBaker     // makes images of the cloud's machines; nil: none are made
 
 	app   *all.Services
 	store *store.Store
@@ -215,8 +216,14 @@ func (m *mortal) live(killed map[string]bool, before bool) {
 	if keys == nil {
 		keys = sameKeys{server: m.ssh}
 	}
-	m.app = all.New(all.Config{Store: m.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys,
-		Catalog: func() *template.Catalog { return catalog }, Now: time.Now})
+	config := all.Config{Store: m.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys,
+		Catalog: func() *template.Catalog { return catalog }, Now: time.Now}
+	var clouds jobs.Providers = oneCloud{m.cloud}
+	if m.baker != nil {
+		clouds, config.Inputs = m.baker, func(string, map[string]string, map[string]any) (map[string]any, string) { return nil, "" }
+		config.Bakes = func(string) bool { return true }
+	}
+	m.app = all.New(config)
 	m.coord = &mortalCoordinator{Coordinator: m.app.Execution.Coordinator, before: before, killed: killed, died: make(chan struct{})}
 	m.lives++
 	name := fmt.Sprintf("server.%d", m.lives)
@@ -224,7 +231,7 @@ func (m *mortal) live(killed map[string]bool, before bool) {
 		m.Fatal(err)
 	}
 	w, err := jobs.StartWorker(jobs.WorkerConfig{Name: name, Tenant: app.DefaultTenant, Slots: 2, Queue: m.queue, Coordinator: m.coord,
-		Providers: oneCloud{m.cloud}, Automators: map[string]family.Automator{"shell": shell.New()}, Log: quiet(m.T)})
+		Providers: clouds, Automators: map[string]family.Automator{"shell": shell.New()}, Log: quiet(m.T)})
 	if err != nil {
 		m.Fatal(err)
 	}

@@ -14,10 +14,21 @@ type Image struct {
 	Image    string                    `json:"image,omitempty"` // by the provider's name; "" while it is built
 	Services []string                  `json:"services"`        // in the order in which they are installed
 	Configs  map[string]map[string]any `json:"configs,omitempty"`
+	// From is, of one that is built, the shorter one that its machine starts from; nil for the base image.
+	From *Image `json:"from,omitempty"`
 }
 
 // Of returns the image that a node starts from; nil for none.
 func (u *Use) Of(node string) *Image {
+	i := u.Built(node)
+	if i != nil && i.From != nil {
+		return i.From
+	}
+	return i
+}
+
+// Built returns the image that is made of a node's machine, where one is.
+func (u *Use) Built(node string) *Image {
 	if u == nil {
 		return nil
 	}

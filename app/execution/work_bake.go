@@ -16,8 +16,10 @@ func assignBaked(as *Assignment, d appcluster.Definition) {
 		return
 	}
 	switch as.Action {
-	case app.ActionCreate, app.ActionConfirm, app.ActionBake:
+	case app.ActionCreate, app.ActionConfirm:
 		as.Baked = image
+	case app.ActionBake:
+		as.Baked = d.Baked.Built(as.Node.Name)
 	case app.ActionBootstrap:
 		as.Baked, as.Installs = image, map[string]*template.ServiceAction{}
 		for _, name := range image.Services {

@@ -108,7 +108,7 @@ func (f *Finder) ForCreate(ctx context.Context, tenant, name string, p *template
 	return use, left(groups), nil
 }
 
-// recipes are the images to build for nodes: of each kind of node the longest layer.
+// recipes are the images to build for nodes: of each kind of node the longest layer, the shortest first, since others may start from it.
 func (f *Finder) recipes(tenant, name, provider string, groups []*group, d cluster.Definition) (list []Image) {
 	for _, g := range groups {
 		if len(g.layers) == 0 {
@@ -131,6 +131,7 @@ func (f *Finder) recipes(tenant, name, provider string, groups []*group, d clust
 		list = append(list, Image{Tenant: tenant, Key: l.Key, Template: name, Provider: provider, Zone: g.node.Zone, Hardware: g.node.Hardware, Base: g.node.Image,
 			Services: l.Services, State: StateWaiting, Recipe: r})
 	}
+	slices.SortStableFunc(list, func(a, b Image) int { return len(a.Services) - len(b.Services) })
 	return list
 }
 

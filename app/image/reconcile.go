@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/bake"
 	"muster/app/catalog"
 	"muster/app/cluster"
 	appplan "muster/app/plan"
@@ -157,6 +158,9 @@ func (a *Reconciler) clusterOf(ctx context.Context, i Image, now time.Time) (n c
 	if c.Providers[i.Provider] == nil {
 		return n, app.Errorf(app.EInvalid, "Provider %s is no longer in the catalog.", i.Provider)
 	}
+	if err := a.startBaked(ctx, &i, c.Providers[i.Provider]); err != nil {
+		return n, err
+	}
 	number, err := a.Store.NextClusterNumber(ctx)
 	if err != nil {
 		return n, err
@@ -188,4 +192,18 @@ func (a *Reconciler) clusterOf(ctx context.Context, i Image, now time.Time) (n c
 	}
 	n.Reservation = policy.ReservationOf(of, n.Nodes, d.Hardware, nil)
 	return n, cluster.GiveHostKeys(a.Keys, n.Nodes)
+}
+
+// startBaked has the machine of a build start from the longest shorter layer that exists, as machines of creates do.
+func (a *Reconciler) startBaked(ctx context.Context, i *Image, p *template.ProviderSpec) error {
+	r := &i.Recipe
+	use, _, err := a.Finder.ForCreate(ctx, i.Tenant, i.Template, p, []appplan.Node{r.Node}, r.Definition, nil)
+	from := use.Of(r.Node.Name)
+	if err != nil || from == nil {
+		return err
+	}
+	layer := r.Layer
+	layer.From, r.Node.Baked, r.Definition.Baked = from, from.Services, &bake.Use{}
+	r.Definition.Baked.Add(r.Node.Name, layer)
+	return nil
 }

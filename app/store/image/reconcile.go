@@ -33,13 +33,18 @@ func (s *Store) WaitingImages(ctx context.Context, limit int) (list []image.Imag
 	return list, err
 }
 
-// BuildImage implements image.BuildStore.
+// BuildImage implements image.BuildStore. The installs of the image that its machine starts from are in it, too.
 func (s *Store) BuildImage(ctx context.Context, id int64, n appcluster.NewCluster) (did bool, err error) {
+	var from string
+	if b := n.Definition.Baked.Of(n.Nodes[0].Node.Name); b != nil {
+		from = b.Key
+	}
 	err = s.Write(ctx, func(t *db.Tx) error {
-		moved, err := t.Count(`UPDATE baked_images SET state = 'building', cluster = ? WHERE id = ? AND state = 'waiting'
+		moved, err := t.Count(`UPDATE baked_images SET state = 'building', cluster = ?, install_time = coalesce((SELECT f.install_time
+				FROM baked_images f WHERE f.tenant = ? AND f.image_key = ? AND f.state = 'ready'), 0) WHERE id = ? AND state = 'waiting'
 			AND NOT EXISTS (SELECT 1 FROM baked_images b WHERE b.tenant = ? AND b.provider = ? AND b.state = 'building')
 			AND NOT EXISTS (SELECT 1 FROM baked_images g WHERE g.tenant = baked_images.tenant AND g.image_key = baked_images.image_key
-				AND g.state = 'deleting')`, n.Cluster.ID, id, n.Cluster.Tenant,
+				AND g.state = 'deleting')`, n.Cluster.ID, n.Cluster.Tenant, from, id, n.Cluster.Tenant,
 			n.Cluster.Provider)
 		if did = moved > 0; err != nil || !did {
 			return err

@@ -24,6 +24,7 @@ var Cases = kit.Cases(newTest, []struct {
 	Try  func(*storeTest)
 }{
 	{"an account builds one baked image at a time, until each is used no more", (*storeTest).builds},
+	{"an image counts the installs of the one that it is built on", (*storeTest).builtOn},
 	{"a rule asks for images once a template was used often", (*storeTest).rules},
 })
 
@@ -131,6 +132,35 @@ func (t *storeTest) builds() {
 	t.Must(t.Store.ImageGone(t.Ctx, doomed[0].ID))
 	t.want("b waiting, ")
 	t.Code(t.Store.DeleteImage(t.Ctx, app.Actor{Tenant: "other", User: "x", Role: app.RoleAdmin}, ids[1], t.Clock.Now()), app.ENotFound)
+}
+
+// builtOn builds a, and b on it. Each has an install of a minute.
+func (t *storeTest) builtOn() {
+	ids := t.add("a", "b")
+	var use bake.Use
+	use.Add("n1", bake.Image{Key: "b", From: &bake.Image{Key: "a", Image: "img-1"}})
+	for i, baked := range []*bake.Use{nil, &use} {
+		c := t.cluster(i + 1)
+		c.Definition.Baked = baked
+		c.Operation.Plan = kit.Steps(app.OperationCreate, "n1.create", "n1.web.install", "n1.bake")
+		did, err := t.Store.BuildImage(t.Ctx, ids[i], c)
+		t.Must(err)
+		if !did {
+			t.Fatalf("image %d isn't begun", i)
+		}
+		t.Finish(t.Claim("w"), false)
+		install := t.Claim("w")
+		t.Clock.Move(time.Minute)
+		t.Finish(install, false)
+		f := execution.Finish{Fence: kit.Fence(t.Claim("w")), Now: t.Clock.Now(), Image: &execution.ImageReport{Image: fmt.Sprintf("img-%d", i+1)}}
+		_, err = t.End("w", f)
+		t.Must(err)
+	}
+	list, err := t.Store.Images(t.Ctx, kit.Tenant)
+	t.Must(err)
+	if len(list) != 2 || list[1].InstallTime != time.Minute || list[0].InstallTime != 2*time.Minute {
+		t.Errorf("images: %+v", list)
+	}
 }
 
 func (t *storeTest) rules() {
