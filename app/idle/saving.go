@@ -120,17 +120,26 @@ func (a *Service) SetIdlePolicy(ctx context.Context, actor app.Actor, p *templat
 		return err
 	}
 	if p != nil {
-		if err := p.Check(); err != nil {
-			e := app.AsError(err)
-			return &app.Error{Code: app.EInvalid, Field: e.Field, Message: fmt.Sprintf("Invalid idle policy: %s: %s.", e.Field, e.Message), Hint: e.Hint}
+		if err := CheckDefault(*p); err != nil {
+			return err
 		}
-		switch {
-		case p.If.Script != "":
-			return &app.Error{Code: app.EInvalid, Field: "if.script", Message: "A tenant's idle policy can't have a script.",
-				Hint: "Put the script in a template's idle policy."}
-		case p.Then == template.IdleNothing:
+		if p.Then == template.IdleNothing {
 			p = nil
 		}
 	}
 	return a.Store.SetDefaultIdlePolicy(ctx, actor, a.Now(), p)
+}
+
+// CheckDefault tells what is wrong with a policy of a tenant: EInvalid, with Field as in the policy; nil where nothing is.
+func CheckDefault(p template.IdlePolicy) error {
+	if err := p.Check(); err != nil {
+		e := app.AsError(err)
+		return &app.Error{Code: app.EInvalid, Field: e.Field, Hint: e.Hint,
+			Message: fmt.Sprintf("Invalid idle policy: %s: %s.", e.Field, e.Message)}
+	}
+	if p.If.Script != "" {
+		return &app.Error{Code: app.EInvalid, Field: "if.script", Message: "A tenant's idle policy can't have a script.",
+			Hint: "Put the script in a template's idle policy."}
+	}
+	return nil
 }
