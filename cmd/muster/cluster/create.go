@@ -154,6 +154,9 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := refuseSecrets(cmd.Context(), cl, &values, r); err != nil {
+				return err
+			}
 			if preview {
 				return previewCreate(cmd.Context(), c, cl, r)
 			}
@@ -300,6 +303,19 @@ func readConfig(c *cli.Context, text string) (map[string]any, error) {
 		return nil, cli.Usagef("--config holds more than one JSON object")
 	}
 	return config, nil
+}
+
+// refuseSecrets refuses sensitive values on the command line. Which ones are is up to the provider, so the server is asked, without values.
+func refuseSecrets(ctx context.Context, cl *cli.Client, values *providervalue.Flags, r cluster.CreateRequest) error {
+	if !values.OnCommandLine() {
+		return nil
+	}
+	r.ProviderValues = nil
+	p, err := cl.Clusters.Preview(ctx, r)
+	if err != nil {
+		return err
+	}
+	return values.RefuseSecrets(p.ProviderFields)
 }
 
 // previewTries is how often a preview is requested again, a second apart, while the provider hasn't answered.
