@@ -3,6 +3,8 @@
 package jobs
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,8 @@ import (
 	"muster/app/family"
 	"muster/jobs/remote"
 	"muster/providers/sandbox"
+
+	"golang.org/x/crypto/ssh"
 )
 
 // A machine with an OpenSSH of its own is taken over from a pool, also by those who begin again where someone was killed.
@@ -33,6 +37,18 @@ func TestKeyRotationOnASandbox(t *testing.T) {
 	if err := w.over(t.Context(), as, target(n, old), func(sh family.Shell) error { return remote.AuthorizeKey(t.Context(), sh, own) }); err != nil {
 		t.Fatal(err)
 	}
+	// A container has the key that it was made with in a file of its provider's.
+	onMachine := func(line string) (said []string) {
+		t.Helper()
+		if err := w.over(t.Context(), as, target(n, own), func(sh family.Shell) error {
+			_, err := sh.Run(t.Context(), family.Command{Line: line}, func(_ app.Stream, text string) { said = append(said, text) })
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return said
+	}
+	onMachine("mkdir -p /etc/muster-ssh && cp ~/.ssh/authorized_keys /etc/muster-ssh/authorized_keys && wc -l </etc/muster-ssh/authorized_keys")
 	for range 2 { // the second one finds all done
 		as.Epoch++
 		began := time.Now()
@@ -43,6 +59,10 @@ func TestKeyRotationOnASandbox(t *testing.T) {
 	}
 	if refused, err := shells.Refused(t.Context(), target(n, old)); err != nil || !refused {
 		t.Errorf("the pool's key is let in (%v)", err)
+	}
+	kept := onMachine("cat /etc/muster-ssh/authorized_keys")
+	if slices.ContainsFunc(kept, func(line string) bool { return sameLine(t, line, old) }) || !slices.ContainsFunc(kept, func(line string) bool { return sameLine(t, line, own) }) {
+		t.Errorf("the provider's file holds %q", kept)
 	}
 	conn, err := remote.Dial(t.Context(), target(n, own))
 	if err != nil {
@@ -56,4 +76,14 @@ func TestKeyRotationOnASandbox(t *testing.T) {
 	if len(said) != 2 || said[0] != n.Hostname || said[1] != n.Hostname {
 		t.Errorf("it calls itself %q", said)
 	}
+}
+
+// sameLine reports whether a line lets the holder of a private key in.
+func sameLine(t *testing.T, line string, private []byte) bool {
+	t.Helper()
+	key, err := ssh.ParsePrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(line, strings.Fields(string(ssh.MarshalAuthorizedKey(key.PublicKey())))[1])
 }

@@ -14,14 +14,12 @@ import (
 )
 
 // forgetScript reads the second word of a public key on its standard input and takes every line with it out of the authorized_keys file that is named
-// by f, whatever
-// it lets in: the key itself, or certificates that it has signed. The file is replaced by a move, so that a concurrent login sees it as
-// it was or as it will
-// be. A file that would hold nothing then is left as it is, unless all is set: no one could come in any more.
+// by f, whatever it lets in: the key itself, or certificates that it has signed. The file is replaced by a move, so that a concurrent login sees it as it was
+// or as it will be. A file that would hold nothing then is left as it is, unless all is set: no one could come in any more.
 const forgetScript = `umask 077
 [ -n "$HOME" ] || { echo 'the user has no home directory' >&2; exit 1; }
 IFS= read -r k || [ -n "$k" ] || exit 1
-f=$HOME/.ssh/authorized_keys
+f=${f:-$HOME/.ssh/authorized_keys}
 [ -e "$f" ] || exit 0
 grep -qF -e "$k" "$f" || exit 0
 t=$(mktemp "$f.XXXXXX") || exit 1
@@ -42,19 +40,29 @@ func AuthorizeKey(ctx context.Context, sh family.Shell, private []byte) error {
 	return authorizedKeys(ctx, sh, family.Command{Line: authorityScript}, line+" muster")
 }
 
+// containerKeys is where a container's keys are that its provider put there, beside those of the login user; see providers/docker.
+const containerKeys = "/etc/muster-ssh/authorized_keys"
+
 // ForgetKey lets neither the holder of a private key nor those in whom it has certified; with sudo not as root either, where images leave the key
-// too. Doing it again
-// changes nothing; errors are those of AuthorizeKey, and of sudo.
+// too. Doing it again changes nothing; errors are those of AuthorizeKey, and of sudo.
 func ForgetKey(ctx context.Context, sh family.Shell, private []byte, sudo bool) error {
 	line, err := publicOf(private)
 	if err != nil {
 		return err
 	}
 	blob := strings.Fields(line)[1]
-	if err := authorizedKeys(ctx, sh, family.Command{Line: forgetScript}, blob); err != nil || !sudo {
+	if err := authorizedKeys(ctx, sh, family.Command{Line: forgetScript}, blob); err != nil {
+		return err
+	}
+	if err := forgetIn(ctx, sh, containerKeys, blob, sudo); err != nil || !sudo {
 		return err
 	}
 	return authorizedKeys(ctx, sh, family.Command{Line: "HOME=/root all=1\n" + forgetScript, Sudo: true}, blob)
+}
+
+// forgetIn takes a key out of a file that may hold nothing then; none is left as it is.
+func forgetIn(ctx context.Context, sh family.Shell, file, blob string, sudo bool) error {
+	return authorizedKeys(ctx, sh, family.Command{Line: "f=" + humanize.ShellQuote(file) + " all=1\n" + forgetScript, Sudo: sudo}, blob)
 }
 
 // SameKey reports whether two private keys are the same; keys that cannot be read never are.
