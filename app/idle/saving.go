@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -134,7 +135,11 @@ func (a *Service) SetIdlePolicy(ctx context.Context, actor app.Actor, p *templat
 func CheckDefault(p template.IdlePolicy) error {
 	if err := p.Check(); err != nil {
 		e := app.AsError(err)
-		return &app.Error{Code: app.EInvalid, Field: e.Field, Hint: e.Hint,
+		hint := e.Hint
+		if hint != "" {
+			hint = humanize.Upper(hint) + "."
+		}
+		return &app.Error{Code: app.EInvalid, Field: e.Field, Hint: hint,
 			Message: fmt.Sprintf("Invalid idle policy: %s: %s.", e.Field, e.Message)}
 	}
 	if p.If.Script != "" {
