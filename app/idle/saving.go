@@ -131,7 +131,7 @@ func (a *Service) SetIdlePolicy(ctx context.Context, actor app.Actor, p *templat
 	return a.Store.SetDefaultIdlePolicy(ctx, actor, a.Now(), p)
 }
 
-// CheckDefault tells what is wrong with a policy of a tenant: EInvalid, with Field as in the policy; nil where nothing is.
+// CheckDefault tells what is wrong with a tenant's policy: EInvalid, with Field as in the policy.
 func CheckDefault(p template.IdlePolicy) error {
 	if err := p.Check(); err != nil {
 		e := app.AsError(err)

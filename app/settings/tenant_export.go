@@ -52,7 +52,8 @@ func (a *Service) tenantSettings(ctx context.Context, tenant string) (s TenantSe
 		return s, err
 	}
 	for _, read := range []func(context.Context, string, *TenantSettings) error{
-		a.clusterSettings, a.peopleSettings, a.ruleSettings, a.hookSettings, a.poolSettings, a.resourceSettings, a.ownSettings,
+		a.clusterSettings,
+		a.peopleSettings, a.ruleSettings, a.hookSettings, a.poolSettings, a.resourceSettings, a.ownSettings,
 	} {
 		if err := read(ctx, tenant, &s); err != nil {
 			return s, err

@@ -22,8 +22,8 @@ type IdleSettings struct {
 }
 
 func (s IdleSettings) policy() template.IdlePolicy {
-	return template.IdlePolicy{If: s.If, After: time.Duration(s.After), Grace: time.Duration(s.Grace), Then: s.Then, OwnerMay: s.OwnerMay,
-		MaxKeep: time.Duration(s.MaxKeep)}
+	return template.IdlePolicy{If: s.If, After: time.Duration(s.After), Grace: time.Duration(s.Grace), Then: s.Then,
+		OwnerMay: s.OwnerMay, MaxKeep: time.Duration(s.MaxKeep)}
 }
 
 // settingsOfIdle fills in what holds where a policy says nothing: the same policy is the same text.
@@ -104,8 +104,8 @@ func (p *tenantPlan) maintenance(context.Context) error {
 
 func isEmpty[T any](x T) bool { return template.CatalogText(x) == "{}" }
 
-// onePart is eachPart for what a tenant has one of, or none. An empty part takes away what the tenant has only with prune; one that says by
-// other words that there is to be none always does.
+// onePart is eachPart for what a tenant has one of, or none. An empty part takes away what the tenant has only with
+// prune; one that says by other words that there is to be none always does.
 func onePart[T any](p *tenantPlan, part string, want, is T, empty bool, set func(context.Context, T) error) error {
 	edit := TenantEdit{Part: part, Act: "change"}
 	var before any = is

@@ -162,7 +162,8 @@ func (p *IdlePolicy) Check() error {
 		return wrong("after", "for example, 2h", "is required")
 	}
 	for _, err := range []error{
-		within("after", p.After, MinIdleAfter, MaxIdleAfter), within("grace", cmp.Or(p.Grace, usualIdleGrace), time.Second, MaxIdleGrace),
+		within("after", p.After, MinIdleAfter, MaxIdleAfter),
+		within("grace", cmp.Or(p.Grace, usualIdleGrace), time.Second, MaxIdleGrace),
 		within("max_keep", cmp.Or(p.MaxKeep, usualIdleKeep), time.Minute, MostIdleKeep), p.If.check(wrong),
 	} {
 		if err != nil {
