@@ -15,9 +15,9 @@ import (
 // Workers and servers of other versions know the fields by these names.
 func TestNamesOfFieldsStay(t *testing.T) {
 	for want, message := range map[string]any{
-		"code kind message hint field retry_after cause": wire.ErrorMessage{}, "worker most nonce": wire.ClaimMessage{}, "steps": wire.ClaimAnswer{},
+		"code kind message hint field retry_after cause": wire.ErrorMessage{}, "worker most nonce": wire.ClaimMessage{}, "steps plugins": wire.ClaimAnswer{},
 		"Assignment settings untrusted": wire.AssignmentMessage{}, "worker held": wire.HeartbeatMessage{}, "directives": wire.HeartbeatAnswer{},
-		"worker reports": wire.ReportsMessage{}, "Report Err": wire.ReportMessage{}, "answers": wire.ReportsAnswer{}, "next err": wire.ReportAnswer{},
+		"worker reports": wire.ReportsMessage{}, "Report Err": wire.ReportMessage{}, "answers plugins": wire.ReportsAnswer{}, "next err": wire.ReportAnswer{},
 		"worker fence": wire.HostsMessage{}, "hosts": wire.HostsAnswer{}, "worker lines": wire.LogMessage{}, "worker patience": wire.AwaitMessage{}, "work": wire.AwaitAnswer{},
 		"worker": wire.CancelSignalMessage{}, "signalled": wire.CancelSignalAnswer{}, "round": wire.CheckBatchAnswer{},
 		"worker report": wire.CheckBatchEndMessage{}, "id": wire.LeaveMessage{},
