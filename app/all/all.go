@@ -202,7 +202,7 @@ func New(c Config) *Services {
 	s.Settings = settings.New(settings.Config{Store: c.Store, Tenants: c.Store, People: c.Store, Rules: c.Store, Integrations: c.Store, Entries: c.Store,
 		Faults: c.Faults, Now: c.Now, TenantFiles: c.TenantFiles,
 		Catalogs: s.Catalog, Secrets: s.Secret, Users: s.Identity.Users, Hooks: s.Webhook, Policies: s.Policy.Policies, Pools: s.Pool.Pools,
-		BuildHooks: s.Build.Hooks})
+		BuildHooks: s.Build.Hooks, Idle: s.Idle, Windows: s.Window})
 	s.Upkeep = upkeep.New(upkeep.Config{
 		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle,
 		Schedules: s.Operation.Schedules, PausedDeletes: s.Lease.PausedDeletes,

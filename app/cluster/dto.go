@@ -116,6 +116,8 @@ type Preview struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Places are the candidates of a request for one of several places, in the order in which they are tried; what is shown is the first one.
 	Places []layout.Candidate `json:"places,omitempty"`
+	// ProviderFields are the settings of the layout's provider that users can set.
+	ProviderFields []providervalue.Field `json:"provider_fields,omitempty"`
 }
 
 // View is all about one cluster except steps and logs. Operations are newest first. Links have their macros

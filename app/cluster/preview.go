@@ -45,6 +45,9 @@ func (a *Creates) CompletePreview(ctx context.Context, actor app.Actor, w Evalua
 		return w.Preview, err
 	}
 	w.Preview.Cheaper = a.cheaper(ctx, actor.Tenant, w.Draft, w.Preview.Layout)
+	if w.Preview.ProviderFields, err = a.Values.Fields(ctx, actor.Tenant, w.Preview.Layout.Provider); err != nil {
+		return w.Preview, err
+	}
 	err = a.runPreflight(ctx, actor.Tenant, w.Draft, w.Request.ProviderValues, &w.Preview)
 	return w.Preview, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -120,17 +121,30 @@ func (a *Service) SetIdlePolicy(ctx context.Context, actor app.Actor, p *templat
 		return err
 	}
 	if p != nil {
-		if err := p.Check(); err != nil {
-			e := app.AsError(err)
-			return &app.Error{Code: app.EInvalid, Field: e.Field, Message: fmt.Sprintf("Invalid idle policy: %s: %s.", e.Field, e.Message), Hint: e.Hint}
+		if err := CheckDefault(*p); err != nil {
+			return err
 		}
-		switch {
-		case p.If.Script != "":
-			return &app.Error{Code: app.EInvalid, Field: "if.script", Message: "A tenant's idle policy can't have a script.",
-				Hint: "Put the script in a template's idle policy."}
-		case p.Then == template.IdleNothing:
+		if p.Then == template.IdleNothing {
 			p = nil
 		}
 	}
 	return a.Store.SetDefaultIdlePolicy(ctx, actor, a.Now(), p)
+}
+
+// CheckDefault tells what is wrong with a tenant's policy: EInvalid, with Field as in the policy.
+func CheckDefault(p template.IdlePolicy) error {
+	if err := p.Check(); err != nil {
+		e := app.AsError(err)
+		hint := e.Hint
+		if hint != "" {
+			hint = humanize.Upper(hint) + "."
+		}
+		return &app.Error{Code: app.EInvalid, Field: e.Field, Hint: hint,
+			Message: fmt.Sprintf("Invalid idle policy: %s: %s.", e.Field, e.Message)}
+	}
+	if p.If.Script != "" {
+		return &app.Error{Code: app.EInvalid, Field: "if.script", Message: "A tenant's idle policy can't have a script.",
+			Hint: "Put the script in a template's idle policy."}
+	}
+	return nil
 }

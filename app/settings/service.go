@@ -8,11 +8,14 @@ import (
 	"muster/app/build"
 	"muster/app/catalog"
 	"muster/app/identity"
+	"muster/app/idle"
 	"muster/app/policy"
 	"muster/app/pool"
 	"muster/app/resource"
 	"muster/app/secret"
+	"muster/app/template"
 	"muster/app/webhook"
+	"muster/app/window"
 )
 
 // TenantSettingsStore keeps what is done together.
@@ -28,12 +31,14 @@ type TenantSettingsStore interface {
 // TenantStore keeps what is said about a tenant itself.
 type TenantStore interface {
 	ChangeTenant(ctx context.Context, who app.Actor, name string, c identity.TenantChange, at time.Time) (identity.Tenant, error)
+	DefaultIdlePolicy(ctx context.Context, tenant string) (*template.IdlePolicy, error)
 	DefaultVisibility(ctx context.Context, tenant string) (app.Visibility, error)
 	RequireSecondFactor(ctx context.Context, who app.Actor, required bool, at time.Time) error
 	SetDefaultVisibility(ctx context.Context, who app.Actor, v app.Visibility, at time.Time) error
 	SetTimeZone(ctx context.Context, who app.Actor, zone string, now time.Time) error
 	Tenant(ctx context.Context, name string) (identity.Tenant, error)
 	TimeZone(ctx context.Context, tenant string) (string, error)
+	Windows(ctx context.Context, tenant, cluster string) (window.Kept, error)
 }
 
 // PeopleStore keeps users and groups.
@@ -96,12 +101,14 @@ type Config struct {
 	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
 	Faults   func(where string) error
 	Hooks    *webhook.Service
+	Idle     *idle.Service
 	Policies *policy.Service
 	Pools    *pool.Service
 	Secrets  *secret.Service
 	// TenantFiles reads and writes what a tenant's settings are kept in; nil: they are neither exported nor imported.
 	TenantFiles TenantFiles
 	Users       *identity.Users
+	Windows     *window.Service
 }
 
 // Service exports and imports the settings of a tenant.

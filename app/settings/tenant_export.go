@@ -52,6 +52,7 @@ func (a *Service) tenantSettings(ctx context.Context, tenant string) (s TenantSe
 		return s, err
 	}
 	for _, read := range []func(context.Context, string, *TenantSettings) error{
+		a.clusterSettings,
 		a.peopleSettings, a.ruleSettings, a.hookSettings, a.poolSettings, a.resourceSettings, a.ownSettings,
 	} {
 		if err := read(ctx, tenant, &s); err != nil {

@@ -115,7 +115,8 @@ func (a *Service) planTenant(ctx context.Context, actor app.Actor, in TenantImpo
 		return p, err
 	}
 	for _, part := range []func(context.Context) error{
-		p.tenant, p.people, p.groups, p.quotas, p.policies, p.secrets, p.catalog, p.hooks, p.buildHooks, p.pools, p.resources,
+		p.tenant, p.idle, p.maintenance,
+		p.people, p.groups, p.quotas, p.policies, p.secrets, p.catalog, p.hooks, p.buildHooks, p.pools, p.resources,
 	} {
 		if err := part(ctx); err != nil {
 			return p, err

@@ -40,6 +40,8 @@ type TenantSettings struct {
 	SecondFactor *bool `json:"require_second_factor,omitempty"`
 	// ClusterVisibility is that of new clusters.
 	ClusterVisibility app.Visibility                  `json:"cluster_visibility,omitempty"`
+	Idle              *IdleSettings                   `json:"idle,omitempty"`
+	Maintenance       *MaintenanceSettings            `json:"maintenance,omitempty"`
 	Users             map[string]UserSettings         `json:"users,omitempty"`
 	Groups            map[string]GroupSettings        `json:"groups,omitempty"`
 	Quotas            map[string]policy.Limits        `json:"quotas,omitempty"`   // by tenant, each_user, group/NAME or user/NAME

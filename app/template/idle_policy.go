@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -161,8 +162,9 @@ func (p *IdlePolicy) Check() error {
 		return wrong("after", "for example, 2h", "is required")
 	}
 	for _, err := range []error{
-		within("after", p.After, MinIdleAfter, MaxIdleAfter), within("grace", p.GraceOr30m(), time.Second, MaxIdleGrace),
-		within("max_keep", p.KeepAtMost(), time.Minute, MostIdleKeep), p.If.check(wrong),
+		within("after", p.After, MinIdleAfter, MaxIdleAfter),
+		within("grace", cmp.Or(p.Grace, usualIdleGrace), time.Second, MaxIdleGrace),
+		within("max_keep", cmp.Or(p.MaxKeep, usualIdleKeep), time.Minute, MostIdleKeep), p.If.check(wrong),
 	} {
 		if err != nil {
 			return err

@@ -113,17 +113,22 @@ func (a *Service) MaintenanceWindows(ctx context.Context, actor app.Actor) (View
 
 // SetMaintenanceWindows sets them; without a window nothing waits any more. What waits already is looked at again.
 func (a *Service) SetMaintenanceWindows(ctx context.Context, actor app.Actor, s Settings) (View, error) {
-	if err := actor.Authorize("SetMaintenanceWindows"); err != nil {
-		return View{}, err
-	}
-	if err := s.Check(a.Now()); err != nil {
-		return View{}, err
-	}
-	s = s.Normal()
-	if err := a.Store.SetWindows(ctx, actor, "", &s, a.Now()); err != nil {
+	if err := a.Set(ctx, actor, s); err != nil {
 		return View{}, err
 	}
 	return a.MaintenanceWindows(ctx, actor)
+}
+
+// Set is SetMaintenanceWindows for others that don't show them.
+func (a *Service) Set(ctx context.Context, actor app.Actor, s Settings) error {
+	if err := actor.Authorize("SetMaintenanceWindows"); err != nil {
+		return err
+	}
+	if err := s.Check(a.Now()); err != nil {
+		return err
+	}
+	s = s.Normal()
+	return a.Store.SetWindows(ctx, actor, "", &s, a.Now())
 }
 
 // ClusterMaintenance returns the windows that count for a cluster, and what waits for them.

@@ -12,6 +12,8 @@ import (
 	"muster/app"
 	"muster/app/identity"
 	"muster/app/settings"
+	"muster/app/template"
+	"muster/app/window"
 )
 
 func groupFile(name string) settings.TenantImport {
@@ -72,7 +74,7 @@ func TestTenantSettingsRoundTrip(t *testing.T) {
 	in := everything(t)
 	one, other := m.newTenant(), m.newTenant()
 	first := m.imported(one, in)
-	for _, part := range []string{"tenant", "time_zone", "users", "groups", "quotas", "policies", "secrets", "webhooks", "build_hooks", "pools", "catalog"} {
+	for _, part := range []string{"tenant", "time_zone", "idle", "maintenance", "users", "groups", "quotas", "policies", "secrets", "webhooks", "build_hooks", "pools", "catalog"} {
 		if !slices.ContainsFunc(first.Changes, func(e settings.TenantEdit) bool { return e.Part == part }) {
 			t.Errorf("the file changes nothing of %s", part)
 		}
@@ -104,19 +106,64 @@ func TestTenantSettingsRoundTrip(t *testing.T) {
 		t.Errorf("%d values, %v", len(values), err)
 	}
 	// What the file lacks goes only when that is said.
-	bare := settings.TenantImport{File: "muster_tenant: 1\nwebhooks: {}\npolicies: {}\n"}
+	bare := settings.TenantImport{File: "muster_tenant: 1\nidle: {}\nmaintenance: {}\nwebhooks: {}\npolicies: {}\n"}
 	if r := m.imported(other, bare); len(r.Changes) > 0 {
 		t.Errorf("%+v", r.Changes)
 	}
 	bare.Prune = true
 	r := m.imported(other, bare)
-	if len(r.Changes) != 4 || r.Changes[0].Act != "remove" {
+	if len(r.Changes) != 6 || r.Changes[0].Act != "remove" {
 		t.Errorf("%+v", r.Changes)
 	}
 	left := m.exported(other)
-	if !strings.Contains(left.File, "webhooks: {}") || !strings.Contains(left.File, "policies: {}") || !strings.Contains(left.File, "build_hooks:\n  github-web:") {
+	if !strings.Contains(left.File, "\nidle: {}\nmaintenance: {}\n") || !strings.Contains(left.File, "webhooks: {}") || !strings.Contains(left.File, "policies: {}") || !strings.Contains(left.File, "build_hooks:\n  github-web:") {
 		t.Error(left.File)
 	}
+}
+
+// A file and the setters by hand are two ways to the same settings, with the same audit.
+func TestIdlePolicyAndWindowsOfAFile(t *testing.T) {
+	t.Parallel()
+	m := newMatrix(t)
+	a, tenant := m.server.Services, m.newTenant()
+	file := "muster_tenant: 1\nidle: {if: {no_ssh: true}, after: 2h}\nmaintenance: {windows: [{start: \"Sat 02:00\", length: 4h}]}\n"
+	m.imported(tenant, settings.TenantImport{File: file})
+	audit, err := m.server.Store.Audit(t.Context(), app.AuditFilter{Tenants: []string{tenant}, Limit: 10})
+	if err != nil || !audited(audit, "tenant.idle") || !audited(audit, "maintenance.set") {
+		t.Errorf("%+v, %v", audit, err)
+	}
+	by := superIn(tenant)
+	before := m.exported(tenant)
+	if err := a.Idle.SetIdlePolicy(t.Context(), by, &template.IdlePolicy{If: template.IdleConditions{NoSSH: true}, After: 3 * time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	late := settings.TenantImport{File: file, AsOf: before.AsOf}
+	if _, err := a.Settings.ImportTenant(t.Context(), by, late); app.AsError(err).Reason != "tenant_moved" {
+		t.Errorf("%v", err)
+	}
+	if r := m.imported(tenant, settings.TenantImport{File: file}); len(r.Changes) != 1 || r.Changes[0].Fields[0].Path != "after" || r.Unchanged != 1 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := a.Window.SetMaintenanceWindows(t.Context(), by, window.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	if r := m.imported(tenant, settings.TenantImport{File: file}); len(r.Changes) != 1 || r.Changes[0].Act != "add" {
+		t.Errorf("%+v", r)
+	}
+	if after := m.exported(tenant); after.File != before.File {
+		t.Errorf("%s\nbut\n%s", before.File, after.File)
+	}
+	none := settings.TenantImport{File: "muster_tenant: 1\nidle: {then: nothing}\nmaintenance: {windows: []}\n"}
+	if r := m.imported(tenant, none); len(r.Changes) != 2 || r.Changes[1].Act != "remove" {
+		t.Errorf("%+v", r)
+	}
+	if r := m.imported(tenant, none); len(r.Changes) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func audited(list []app.AuditEntry, act string) bool {
+	return slices.ContainsFunc(list, func(e app.AuditEntry) bool { return e.Act == act })
 }
 
 // Nothing is left of an import that fails at its very end, or of one that was only tried.
@@ -196,6 +243,16 @@ func TestInvalidSettingsAreReported(t *testing.T) {
 		{"a wrong entry", "muster_tenant: 1\ncatalog:\n  template/a:\n    text: |\n      kind: template\n      name: a\n      extends: nowhere\n", 7, "catalog.template/a", "nowhere"},
 		{"a secret in a provider", "muster_tenant: 1\ncatalog:\n  provider/x:\n    text: |\n      kind: provider\n      name: x\n      type: digitalocean\n      settings: {token: hunter2}\n", 8, "catalog.provider/x", "muster secret set"},
 		{"no such hook time", "muster_tenant: 1\nwebhooks:\n  disk-check: {when: whenever, script: \"true\"}\n", 3, "webhooks.disk-check.when", "Unknown value"},
+		{"an unknown field of idle clusters", "muster_tenant: 1\nidle: {if: {no_ssh: true}, afer: 2h}\n", 2, "idle.afer", "Did you mean after?"},
+		{"no condition", "muster_tenant: 1\nidle: {after: 2h}\n", 2, "idle.if", "at least one condition"},
+		{"idle too soon", "muster_tenant: 1\nidle:\n  if: {no_ssh: true}\n  after: 1s\n", 4, "idle.after", "must be from 2s to 30d"},
+		{"a grace of the past", "muster_tenant: 1\nidle: {if: {no_ssh: true}, after: 2h, grace: -5m}\n", 2, "idle.grace", "must be from 1s to 7d"},
+		{"no load", "muster_tenant: 1\nidle:\n  if: {load_below: .nan}\n", 3, "idle.if.load_below", "must be a number"},
+		{"an unknown action", "muster_tenant: 1\nidle: {if: {no_ssh: true}, after: 2h, then: burn}\n", 2, "idle.then", "Use sleep, delete"},
+		{"a script", "muster_tenant: 1\nidle:\n  if:\n    script: exit 0\n  after: 2h\n", 4, "idle.if.script", "template's idle policy"},
+		{"no weekday", "muster_tenant: 1\nmaintenance:\n  windows:\n    - {start: Someday 02:00, length: 4h}\n", 4, "maintenance.windows[0].start", "Use weekdays"},
+		{"no length", "muster_tenant: 1\nmaintenance:\n  windows:\n    - {start: Sat 02:00}\n", 4, "maintenance.windows[0]", "length is missing"},
+		{"an unknown kind of change", "muster_tenant: 1\nmaintenance: {applies_to: [delete]}\n", 2, "maintenance.applies_to", "Use upgrade"},
 	} {
 		for _, act := range []func(settings.TenantImport) (settings.TenantReport, error){
 			func(in settings.TenantImport) (settings.TenantReport, error) {

@@ -19,6 +19,8 @@ type tenantForm struct {
 	ExchangeRate      float64                               `json:"exchange_rate,omitempty"`
 	SecondFactor      *bool                                 `json:"require_second_factor,omitempty"`
 	ClusterVisibility app.Visibility                        `json:"cluster_visibility,omitempty"`
+	Idle              *settings.IdleSettings                `json:"idle,omitempty"`
+	Maintenance       *settings.MaintenanceSettings         `json:"maintenance,omitempty"`
 	Users             map[string]settings.UserSettings      `json:"users,omitempty"`
 	Groups            map[string]settings.GroupSettings     `json:"groups,omitempty"`
 	Quotas            map[string]policy.Limits              `json:"quotas,omitempty"`
@@ -33,7 +35,8 @@ type tenantForm struct {
 
 func formOf(s settings.TenantSettings) tenantForm {
 	f := tenantForm{Form: s.Form, About: s.About, Slots: s.Slots, TimeZone: s.TimeZone, Currency: s.Currency, ExchangeRate: s.ExchangeRate,
-		SecondFactor: s.SecondFactor, ClusterVisibility: s.ClusterVisibility, Users: s.Users,
+		SecondFactor: s.SecondFactor, ClusterVisibility: s.ClusterVisibility,
+		Idle: s.Idle, Maintenance: s.Maintenance, Users: s.Users,
 		Groups: s.Groups, Quotas: s.Quotas, Secrets: s.Secrets, Hooks: s.Hooks, BuildHooks: s.BuildHooks, Pools: s.Pools, Resources: s.Resources, Catalog: s.Catalog}
 	if s.Policies != nil {
 		f.Policies = map[string]policyForm{}
@@ -46,7 +49,8 @@ func formOf(s settings.TenantSettings) tenantForm {
 
 func (f tenantForm) settings() settings.TenantSettings {
 	s := settings.TenantSettings{Form: f.Form, About: f.About, Slots: f.Slots, TimeZone: f.TimeZone, Currency: f.Currency, ExchangeRate: f.ExchangeRate,
-		SecondFactor: f.SecondFactor, ClusterVisibility: f.ClusterVisibility, Users: f.Users,
+		SecondFactor: f.SecondFactor, ClusterVisibility: f.ClusterVisibility,
+		Idle: f.Idle, Maintenance: f.Maintenance, Users: f.Users,
 		Groups: f.Groups, Quotas: f.Quotas, Secrets: f.Secrets, Hooks: f.Hooks, BuildHooks: f.BuildHooks, Pools: f.Pools, Resources: f.Resources, Catalog: f.Catalog}
 	if f.Policies != nil {
 		s.Policies = map[string]policy.Policy{}

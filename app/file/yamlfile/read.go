@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -348,7 +349,8 @@ func (f *File) plain(n *yaml.Node, v reflect.Value, path string) {
 		v.SetInt(i)
 	case reflect.Float64:
 		var x float64
-		if err = n.Decode(&x); err != nil || !slices.Contains([]string{"!!int", "!!float"}, tag) {
+		err = n.Decode(&x)
+		if err != nil || !finite(x) || !slices.Contains([]string{"!!int", "!!float"}, tag) {
 			f.Bad(n, path, "This must be %s.", one[reflect.Float64])
 			return
 		}
@@ -357,6 +359,9 @@ func (f *File) plain(n *yaml.Node, v reflect.Value, path string) {
 		panic("yamlfile: no way to read a " + v.Type().String())
 	}
 }
+
+// finite reports whether JSON could hold a number: .nan and .inf are numbers of YAML only.
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // any reads what may be anything, as JSON would have it.
 func (f *File) any(n *yaml.Node, path string, depth int) (any, bool) {
@@ -378,12 +383,13 @@ func (f *File) any(n *yaml.Node, path string, depth int) (any, bool) {
 		return nil, true
 	case "!!bool", "!!float":
 		var x any
-		if err := n.Decode(&x); err == nil {
+		err := n.Decode(&x)
+		if number, is := x.(float64); err == nil && (!is || finite(number)) {
 			return x, true
 		}
 	case "!!int":
 		var x float64
-		if err := n.Decode(&x); err == nil {
+		if err := n.Decode(&x); err == nil && finite(x) {
 			return x, true // as the store reads numbers
 		}
 	case "!!str", "!!timestamp":

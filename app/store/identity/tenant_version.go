@@ -16,6 +16,7 @@ import (
 // last used is left out.
 var tenantVersionRows = []string{
 	`SELECT cluster_visibility, about, CAST(slots AS TEXT) || '|' || CAST(require_second_factor AS TEXT) FROM tenants WHERE name = ?`,
+	`SELECT currency, CAST(exchange_rate AS TEXT), idle_policy FROM tenants WHERE name = ?`,
 	`SELECT 'zone', zone, '' FROM policy_zones WHERE tenant = ?`,
 	`SELECT 'maintenance', settings, '' FROM maintenance_windows WHERE tenant = ? AND cluster = ''`,
 	`SELECT name, full_name || '|' || email, role || '|' || CAST(disabled_at AS TEXT) FROM users WHERE tenant = ? ORDER BY name`,

@@ -150,7 +150,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 			if err := places.apply(&r); err != nil {
 				return err
 			}
-			cl, err := c.Connect()
+			cl, err := connectToCreate(cmd.Context(), c, &values, r)
 			if err != nil {
 				return err
 			}
@@ -300,6 +300,22 @@ func readConfig(c *cli.Context, text string) (map[string]any, error) {
 		return nil, cli.Usagef("--config holds more than one JSON object")
 	}
 	return config, nil
+}
+
+// connectToCreate refuses sensitive values on the command line. Which ones are is up to the provider, so the server is
+// asked, without values.
+func connectToCreate(ctx context.Context, c *cli.Context, values *providervalue.Flags,
+	r cluster.CreateRequest) (*cli.Client, error) {
+	cl, err := c.Connect()
+	if err != nil || !values.OnCommandLine() {
+		return cl, err
+	}
+	r.ProviderValues = nil
+	p, err := cl.Clusters.Preview(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return cl, values.RefuseSecrets(p.ProviderFields)
 }
 
 // previewTries is how often a preview is requested again, a second apart, while the provider hasn't answered.

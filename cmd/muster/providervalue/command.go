@@ -64,8 +64,11 @@ func (f *Flags) Read(c *cli.Context) (providervalue.Values, error) {
 	return values, nil
 }
 
-// refuseSecrets refuses sensitive values from the command line.
-func (f *Flags) refuseSecrets(known []providervalue.Value) error {
+// OnCommandLine reports whether any value is on the command line.
+func (f *Flags) OnCommandLine() bool { return len(f.plain) > 0 }
+
+// RefuseSecrets refuses sensitive values from the command line.
+func (f *Flags) RefuseSecrets(known []providervalue.Field) error {
 	for _, text := range f.plain {
 		name, _, _ := strings.Cut(text, "=")
 		for _, k := range known {
@@ -147,7 +150,7 @@ func Command(c *cli.Context, find Find) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := f.refuseSecrets(known.Values); err != nil {
+			if err := f.RefuseSecrets(fieldsOf(known)); err != nil {
 				return err
 			}
 			after, err := cl.ProviderValues.Set(cmd.Context(), v.ID, values)
@@ -167,6 +170,13 @@ func Command(c *cli.Context, find Find) *cobra.Command {
 	f.Declare(set.Flags())
 	set.Flags().StringSliceVar(&remove, "remove", nil, "`names` of settings to remove, separated by commas")
 	return cli.Family("provider-values", "Show or replace a cluster's own settings of its provider", show, set)
+}
+
+func fieldsOf(v providervalue.View) (fields []providervalue.Field) {
+	for _, value := range v.Values {
+		fields = append(fields, value.Field)
+	}
+	return fields
 }
 
 func printValues(c *cli.Context, v providervalue.View) error {
