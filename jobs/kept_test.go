@@ -65,12 +65,12 @@ func (e *engine) expire(after time.Duration, want int, ids ...string) {
 	}
 }
 
-// strangers has the machine of a node present a host key that isn't expected, from now on.
-func (e *engine) strangers(node string) {
+// strangers has the machines of nodes present a host key that isn't expected, from now on.
+func (e *engine) strangers(nodes ...string) {
 	e.cloud.Bind(func(s family.MachineSpec) fake.Endpoint {
 		target := e.ssh.Target()
 		at := fake.Endpoint{Address: target.Address, Port: target.Port, HostKey: target.HostKey}
-		if s.Tags[family.TagNode] == node {
+		if slices.Contains(nodes, s.Tags[family.TagNode]) {
 			at.HostKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
 		}
 		return at

@@ -116,3 +116,25 @@ func TestVolumesThatComeFirst(t *testing.T) {
 		t.Errorf("kept is %+v of %v", kept, c.ids())
 	}
 }
+
+// A failed machine whose volume can't be taken off it isn't kept for inspection when its operation is rolled back.
+func TestMachinesWithVolumesThatComeFirstAreNotKept(t *testing.T) {
+	t.Parallel()
+	e, _ := withFirst(t, nil)
+	e.owner()
+	e.strangers("n1", "n2")
+	v := e.await(e.keeping(2, "").ID)
+	e.want(v, app.ClusterFailed)
+	with := v.Nodes[slices.IndexFunc(v.Nodes, func(n app.Node) bool { return slices.Contains(n.Services, "back") })].Name
+	p, err := e.app.Operation.RollBacks.PreviewRollBack(t.Context(), e.admin, v.ID, 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept := p.Kept.Nodes(); len(kept) != 1 || slices.Contains(kept, with) || slices.Contains(p.CanKeep, with) {
+		t.Fatalf("of %s, which has a volume, and another, %v are kept", with, kept)
+	}
+	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, v.ID, 0, p.PlanHash, ""); err != nil {
+		t.Fatal(err)
+	}
+	e.want(e.await(v.ID), app.ClusterDeleted)
+}

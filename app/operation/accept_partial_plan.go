@@ -80,6 +80,11 @@ func (a *Partials) planAcceptPartial(ctx context.Context, c app.Cluster, o app.O
 func (s *partial) keepFailed(ctx context.Context, a *Partials, keep template.KeepTime) (err error) {
 	failed := quarantine.FailedIn(s.steps)
 	maps.DeleteFunc(failed, func(node, _ string) bool { return s.lost[node] == "" })
+	if len(failed) > 0 {
+		if err := a.Builder.noneWithVolumes(ctx, s.Cluster, s.was, s.standing.nodes, failed); err != nil {
+			return err
+		}
+	}
 	s.shown.CanKeep = quarantine.Choose(template.DefaultKeepTime, s.standing.nodes, failed, quarantine.MostKept).Nodes()
 	if s.shown.Kept, err = a.Keeping.Select(ctx, s.Tenant, keep.Over(s.was.KeepFailed), s.standing.nodes, failed); err != nil {
 		return err

@@ -229,6 +229,9 @@ func (a *RollBacks) keepFailed(ctx context.Context, c app.Cluster, o app.Operati
 	if p.definition, err = a.Store.DefinitionAt(ctx, c.Tenant, c.ID, o.ID); err != nil {
 		return err
 	}
+	if err := a.Partials.Builder.noneWithVolumes(ctx, c, p.definition, nodes, failed); err != nil {
+		return err
+	}
 	p.CanKeep = quarantine.Choose(template.DefaultKeepTime, nodes, failed, quarantine.MostKept).Nodes()
 	if p.Kept, err = a.Keeping.Select(ctx, c.Tenant, keep.Over(p.definition.KeepFailed), nodes, failed); err != nil {
 		return err

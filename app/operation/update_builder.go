@@ -286,7 +286,7 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 		if err := a.checkVolumes(ctx, d, r.Nodes); err != nil {
 			return err
 		}
-		if err := d.checkReused(); err != nil {
+		if err := checkReused(d); err != nil {
 			return err
 		}
 	}

@@ -103,7 +103,7 @@ func (a *Builder) keptMachine(ctx context.Context, c app.Cluster, id string) (*r
 }
 
 // checkReused refuses a kept machine for a node whose volumes come before the machine: it was created without them.
-func (d *updateBuilder) checkReused() error {
+func checkReused(d *updateBuilder) error {
 	if d.reused == nil || !volume.MadeFirst(d.volumes, d.reused.as) {
 		return nil
 	}

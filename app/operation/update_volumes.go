@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/app"
 	"muster/app/cluster"
 	"muster/app/humanize"
 	"muster/app/plan"
@@ -99,4 +100,22 @@ func volumeFate(choice template.VolumeChoice, names []string) string {
 			humanize.Duration(volume.KeepFor), cost, what)
 	}
 	return fmt.Sprintf("%s of removed nodes and services %s deleted with all data: %s.", humanize.Count(len(names), "volume"), verb, what)
+}
+
+// noneWithVolumes leaves out of failed nodes those whose machines can't be kept since their volumes can't be taken off them: at a provider where volumes are
+// created with the machine.
+func (a *Builder) noneWithVolumes(ctx context.Context, c app.Cluster, d cluster.Definition, nodes []app.Node, failed map[string]string) error {
+	published, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
+	if err != nil {
+		return err
+	}
+	if spec := published.Providers[c.Provider]; spec == nil || !a.Volumes.First(spec.Type) {
+		return nil
+	}
+	for _, n := range nodes {
+		if slices.ContainsFunc(n.Services, func(s string) bool { e := d.Services[s]; return e != nil && len(e.Volumes) > 0 }) {
+			delete(failed, n.Name)
+		}
+	}
+	return nil
 }

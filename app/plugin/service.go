@@ -155,12 +155,18 @@ func (a *Service) RegisterPlugin(ctx context.Context, actor app.Actor, name, sum
 	return a.decide(ctx, actor, p, decided, found)
 }
 
-// RemovePlugin keeps a program from being run. Its file stays.
+var nameForm = regexp.MustCompile(`^muster-(provider|automator)-[a-z][a-z0-9-]{0,31}$`)
+
+// RemovePlugin keeps a program from being run, also one that isn't here: it may still run though its file is gone, or be on other hosts. Its file stays.
 func (a *Service) RemovePlugin(ctx context.Context, actor app.Actor, name string) (View, error) {
 	if err := actor.Authorize("RemovePlugin"); err != nil {
 		return View{}, err
 	}
 	p, decided, err := a.find(ctx, name)
+	if err != nil && nameForm.MatchString(name) {
+		p = Program{Name: name}
+		decided, err = a.decided(ctx)
+	}
 	if err != nil {
 		return View{}, err
 	}
@@ -211,12 +217,17 @@ func (a *Service) read(ctx context.Context) (found []Program, decided map[string
 			return nil, nil, err
 		}
 	}
+	decided, err = a.decided(ctx)
+	return found, decided, err
+}
+
+func (a *Service) decided(ctx context.Context) (map[string]Decision, error) {
 	all, err := a.Store.Plugins(ctx)
-	decided = map[string]Decision{}
+	decided := map[string]Decision{}
 	for _, d := range all {
 		decided[d.Name] = d
 	}
-	return found, decided, err
+	return decided, err
 }
 
 // viewOf shows a decision whose program wasn't found.
@@ -242,9 +253,9 @@ func (p Program) view(decided map[string]Decision) View {
 		v = viewOf(d)
 	}
 	v.Kind, v.Type, v.Loaded = p.Kind, p.Type, p.Loaded
-	sum, err := program.Sum(p.Path)
-	if err == nil {
-		err = p.Err
+	sum, err := "", p.Err
+	if err == nil { // one that can't be trusted isn't even opened
+		sum, err = program.Sum(p.Path)
 	}
 	if v.SHA256 = sum; err != nil {
 		v.Problem = app.AsError(err).Advised()

@@ -117,6 +117,20 @@ func TestPluginsThatCannotBeRegistered(t *testing.T) {
 	}
 }
 
+// What runs can be stopped, whether its file is still here or not.
+func TestPluginsThatAreNotHereCanBeRemoved(t *testing.T) {
+	s, m, _ := installed(t)
+	s.Programs = func() ([]Program, error) { return nil, app.Errorf(app.EInternal, "the directory can't be read") }
+	if v, err := s.RemovePlugin(t.Context(), root, "muster-provider-far"); err != nil || v.State != Gone || m.writes != 1 {
+		t.Errorf("removed: %+v, %v", v, err)
+	}
+	for _, name := range []string{"far", "muster-provider-", "muster-provider-a/b", "muster-provider-" + strings.Repeat("a", 33)} {
+		if _, err := s.RemovePlugin(t.Context(), root, name); err == nil {
+			t.Errorf("%s is removed", name)
+		}
+	}
+}
+
 func TestPluginsAreForSuperadminsWhoProvedIt(t *testing.T) {
 	s, m, _ := installed(t)
 	unproven := root

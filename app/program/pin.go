@@ -33,7 +33,8 @@ var pinned = struct {
 	changed chan struct{}
 }{changed: make(chan struct{})}
 
-// SetPins says what holds in this process from now on. Running processes of a program whose pin is another one end: at once if it was removed.
+// SetPins says what holds in this process from now on. Running processes of a program that was removed end at once; where the pin is another one, they
+// aren't used for anything new.
 func SetPins(p Pins) {
 	pinned.Lock()
 	defer pinned.Unlock()
@@ -45,10 +46,13 @@ func SetPins(p Pins) {
 	pinned.changed = make(chan struct{})
 }
 
-// CurrentPins returns those of this process.
+// CurrentPins returns those of this process; an empty map for none.
 func CurrentPins() Pins {
 	pinned.Lock()
 	defer pinned.Unlock()
+	if pinned.pins == nil {
+		return Pins{}
+	}
 	return maps.Clone(pinned.pins)
 }
 

@@ -49,22 +49,41 @@ func TestPinsRefuseChangedAndRemovedPrograms(t *testing.T) {
 	}
 }
 
+// alive starts a program that runs until it's ended.
+func alive(t *testing.T) (*Process, error) {
+	t.Helper()
+	return Start(plug(t, "#!/bin/sh\nexec cat\n"), nil, Times{Write: time.Second, EOF: time.Minute, Term: time.Minute}, func(*Process) Handler {
+		return Handler{Line: func([]byte) error { return nil }, Over: func(error) {}, Log: func(string) {}}
+	})
+}
+
 func TestProcessesEndWhenTheirProgramIsRemoved(t *testing.T) {
-	for _, after := range []Pins{{"muster-provider-lab": Removed}, {"muster-provider-lab": strings.Repeat("0", 64)}} {
-		p, err := Start(plug(t, "#!/bin/sh\nexec cat\n"), nil, Times{Write: time.Second, EOF: time.Minute, Term: time.Minute}, func(*Process) Handler {
-			return Handler{Line: func([]byte) error { return nil }, Over: func(error) {}, Log: func(string) {}}
-		})
-		if err != nil {
-			t.Fatal(err)
+	p, err := alive(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	SetPins(Pins{"muster-provider-other": Removed})
+	select {
+	case <-p.Ended():
+		t.Fatal("it ended because of another program")
+	default:
+	}
+	if SetPins(Pins{"muster-provider-lab": strings.Repeat("0", 64)}); !p.Outdated() {
+		t.Error("it's used on under another pin")
+	}
+	SetPins(Pins{"muster-provider-lab": Removed})
+	<-p.Ended()
+	if !p.Outdated() {
+		t.Error("it's used on")
+	}
+}
+
+// A program that was removed between its check and its start doesn't run.
+func TestRemovedProgramsDontStart(t *testing.T) {
+	for _, pin := range []string{Removed, strings.Repeat("0", 64)} {
+		SetPins(Pins{"muster-provider-lab": pin})
+		if p, err := alive(t); !IsRefused(err) {
+			t.Errorf("pinned to %s, it starts: %v, %v", pin, p, err)
 		}
-		SetPins(Pins{"muster-provider-other": Removed})
-		select {
-		case <-p.Ended():
-			t.Fatal("it ended because of another program")
-		default:
-		}
-		SetPins(after)
-		<-p.Ended()
-		SetPins(nil)
 	}
 }

@@ -57,9 +57,12 @@ type Process struct {
 	kill    sync.Once
 }
 
-// Start begins a life. End or Kill ends it. The handler is asked for before anything is read.
+// Start begins a life. End or Kill ends it. The handler is asked for before anything is read. Errors of a program that a pin refuses are as IsRefused says.
 func Start(path string, env []string, t Times, handler func(*Process) Handler) (*Process, error) {
 	pin, changed := pinOf(path)
+	if err := checkPin(path); err != nil { // once more: pins may have changed since it was looked at
+		return nil, err
+	}
 	cmd := exec.Command(path)
 	cmd.Env, cmd.Dir = env, "/"
 	Apart(cmd)
@@ -119,13 +122,13 @@ func (p *Process) End() { p.end.Do(func() { close(p.ending) }) }
 // Kill ends the process at once, with all that it started, unless it is ending already.
 func (p *Process) Kill() { p.kill.Do(func() { close(p.killed) }) }
 
-// Outdated reports whether the program's pin is another than when the process was started: it ends, and isn't to be used any more.
+// Outdated reports whether the program was removed, or has another pin than when the process was started: it isn't to be used any more.
 func (p *Process) Outdated() bool {
 	pin, _ := pinOf(p.path)
-	return pin != p.pin
+	return pin == Removed || pin != p.pin
 }
 
-// obey ends the process when its pin becomes another one.
+// obey ends the process when its program is removed. With another pin, what it was asked for comes to its end.
 func (p *Process) obey(changed <-chan struct{}) {
 	for {
 		select {
@@ -134,14 +137,8 @@ func (p *Process) obey(changed <-chan struct{}) {
 		case <-changed:
 		}
 		var now string
-		now, changed = pinOf(p.path)
-		switch now {
-		case p.pin:
-		case Removed:
+		if now, changed = pinOf(p.path); now == Removed {
 			p.Kill()
-			return
-		default:
-			p.End()
 			return
 		}
 	}

@@ -84,15 +84,22 @@ func (a *Automator) take() (*process, error) {
 	}
 	a.mu.Unlock()
 	if err := program.Vet(a.program.Path, Prefix); err != nil {
-		e := *app.AsError(err)
-		e.Message = "the automator's program didn't start: " + e.Message
-		return nil, &e
+		return nil, notStarted(err)
 	}
 	p, err := start(a.program.Path, program.Environ(a.program.Env), a.times)
 	if err != nil {
+		if program.IsRefused(err) {
+			return nil, notStarted(err)
+		}
 		return nil, app.Errorf(app.ETransient, "can't start the automator's program: %w", err)
 	}
 	return p, nil
+}
+
+func notStarted(err error) error {
+	e := *app.AsError(err)
+	e.Message = "the automator's program didn't start: " + e.Message
+	return &e
 }
 
 // give takes a process back.

@@ -83,7 +83,7 @@ func (r *Remote) Claim(ctx context.Context, w app.WorkerID, most int) ([]*execut
 	if err != nil {
 		return nil, err
 	}
-	program.SetPins(answer.Plugins)
+	obey(answer.Plugins)
 	steps := make([]*execution.Assignment, len(answer.Steps))
 	for i, s := range answer.Steps {
 		if steps[i], err = s.Unpack(); err != nil {
@@ -93,9 +93,17 @@ func (r *Remote) Claim(ctx context.Context, w app.WorkerID, most int) ([]*execut
 	return steps, nil
 }
 
+// obey takes over what the server says of plugins; a failed call, and a server from before there were pins, say nothing.
+func obey(pins map[string]string) {
+	if pins != nil {
+		program.SetPins(pins)
+	}
+}
+
 func (r *Remote) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]execution.Directive, error) {
 	var answer wire.HeartbeatAnswer
 	err := r.ask(ctx, "heartbeat", wire.HeartbeatMessage{Worker: w, Held: held}, &answer)
+	obey(answer.Plugins)
 	return answer.Directives, err
 }
 
@@ -108,7 +116,7 @@ func (r *Remote) Report(ctx context.Context, w app.WorkerID, reports []execution
 	if err := r.ask(ctx, "report", m, &answer); err != nil {
 		return nil, err
 	}
-	program.SetPins(answer.Plugins)
+	obey(answer.Plugins)
 	done := make([]execution.Reported, len(answer.Answers))
 	for i, a := range answer.Answers {
 		next, err := a.Next.Unpack()
@@ -135,6 +143,7 @@ func (r *Remote) AwaitWork(ctx context.Context, w app.WorkerID, patience time.Du
 	ctx, cancel := context.WithTimeout(ctx, awaitAnswer)
 	defer cancel()
 	err := r.ask(ctx, "await", wire.AwaitMessage{Worker: w, Patience: patience}, &answer)
+	obey(answer.Plugins)
 	return answer.Work, err
 }
 

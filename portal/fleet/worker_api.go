@@ -294,7 +294,7 @@ func packSteps(steps []*execution.Assignment) (wire.ClaimAnswer, error) {
 
 func workerHeartbeat(ctx context.Context, c execution.Coordinator, m wire.HeartbeatMessage) (wire.HeartbeatAnswer, error) {
 	d, err := c.Heartbeat(ctx, m.Worker, m.Held)
-	return wire.HeartbeatAnswer{Directives: d}, err
+	return wire.HeartbeatAnswer{Directives: d, Plugins: program.CurrentPins()}, err
 }
 
 func workerReport(ctx context.Context, c execution.Coordinator, m wire.ReportsMessage) (wire.ReportsAnswer, error) {
@@ -332,5 +332,5 @@ func (a *WorkerAPI) await(ctx context.Context, c execution.Coordinator, m wire.A
 	ctx, cancel := a.whileOpen(ctx)
 	defer cancel()
 	some, err := waiter.AwaitWork(ctx, m.Worker, m.Patience)
-	return wire.AwaitAnswer{Work: some}, err
+	return wire.AwaitAnswer{Work: some, Plugins: program.CurrentPins()}, err
 }

@@ -56,7 +56,7 @@ type ClaimMessage struct {
 // ClaimAnswer is the answer to a ClaimMessage.
 type ClaimAnswer struct {
 	Steps   []*AssignmentMessage `json:"steps"`
-	Plugins map[string]string    `json:"plugins,omitempty"` // see program.Pins
+	Plugins map[string]string    `json:"plugins"` // see program.Pins; nil: from a server that has none
 }
 
 // AssignmentMessage is an Assignment with its provider's settings, which no other JSON contains.
@@ -131,6 +131,7 @@ type HeartbeatMessage struct {
 // HeartbeatAnswer is the answer to a HeartbeatMessage.
 type HeartbeatAnswer struct {
 	Directives []execution.Directive `json:"directives"`
+	Plugins    map[string]string     `json:"plugins"` // as ClaimAnswer
 }
 
 // ReportsMessage ends attempts.
@@ -148,7 +149,7 @@ type ReportMessage struct {
 // ReportsAnswer is the answer to a ReportsMessage, in the same order.
 type ReportsAnswer struct {
 	Answers []ReportAnswer    `json:"answers"`
-	Plugins map[string]string `json:"plugins,omitempty"` // as ClaimAnswer
+	Plugins map[string]string `json:"plugins"` // as ClaimAnswer
 }
 
 // ReportAnswer is the answer to a report.
@@ -182,7 +183,8 @@ type AwaitMessage struct {
 
 // AwaitAnswer is the answer to an AwaitMessage.
 type AwaitAnswer struct {
-	Work bool `json:"work"`
+	Work    bool              `json:"work"`
+	Plugins map[string]string `json:"plugins"` // as ClaimAnswer
 }
 
 // CancelSignalMessage waits until steps of the worker's tenant may have been cancelled.

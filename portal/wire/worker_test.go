@@ -16,9 +16,9 @@ import (
 func TestNamesOfFieldsStay(t *testing.T) {
 	for want, message := range map[string]any{
 		"code kind message hint field retry_after cause": wire.ErrorMessage{}, "worker most nonce": wire.ClaimMessage{}, "steps plugins": wire.ClaimAnswer{},
-		"Assignment settings untrusted": wire.AssignmentMessage{}, "worker held": wire.HeartbeatMessage{}, "directives": wire.HeartbeatAnswer{},
+		"Assignment settings untrusted": wire.AssignmentMessage{}, "worker held": wire.HeartbeatMessage{}, "directives plugins": wire.HeartbeatAnswer{},
 		"worker reports": wire.ReportsMessage{}, "Report Err": wire.ReportMessage{}, "answers plugins": wire.ReportsAnswer{}, "next err": wire.ReportAnswer{},
-		"worker fence": wire.HostsMessage{}, "hosts": wire.HostsAnswer{}, "worker lines": wire.LogMessage{}, "worker patience": wire.AwaitMessage{}, "work": wire.AwaitAnswer{},
+		"worker fence": wire.HostsMessage{}, "hosts": wire.HostsAnswer{}, "worker lines": wire.LogMessage{}, "worker patience": wire.AwaitMessage{}, "work plugins": wire.AwaitAnswer{},
 		"worker": wire.CancelSignalMessage{}, "signalled": wire.CancelSignalAnswer{}, "round": wire.CheckBatchAnswer{},
 		"worker report": wire.CheckBatchEndMessage{}, "id": wire.LeaveMessage{},
 		"": wire.Empty{}, "worker fence hash from": wire.FetchMessage{}, "worker hashes": wire.HoldMessage{},

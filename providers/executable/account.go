@@ -191,6 +191,9 @@ func (a *account) start() (*process, error) {
 	}
 	p, err := start(a.program.Path, program.Environ(a.program.Env), a.times, a.env.Logger.With("program", a.program.Name), a.hidden)
 	if err != nil {
+		if program.IsRefused(err) {
+			return nil, placed(err)
+		}
 		return nil, app.Errorf(app.ETransient, "can't start the provider's program: %w", err)
 	}
 	if _, err := p.describe(context.Background(), a.program.Name); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"time"
 
 	"muster/app"
 	"muster/app/plugin"
@@ -40,12 +41,15 @@ func (s *Server) followPlugins(ctx context.Context) {
 	changed, stop := s.Store.Watch(app.PluginsTopic())
 	defer stop()
 	for {
+		var again <-chan time.Time // a decision that couldn't be read is read again
 		if err := plugin.LoadPins(ctx, s.Store); err != nil && ctx.Err() == nil {
 			s.Log.Error("can't read which plugins were registered or removed", "error", err)
+			again = time.After(5 * time.Second)
 		}
 		select {
 		case <-ctx.Done():
 			return
+		case <-again:
 		case <-changed:
 		}
 	}

@@ -33,4 +33,6 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a tenant keeps a bounded number of machines", (*storeTest).keptBound},
 	{"a kept machine is used again", (*storeTest).keptUsedAgain},
 	{"a kept machine that isn't used stays kept", (*storeTest).keptPromiseEnds},
+	{"a kept machine whose deletion failed isn't used", (*storeTest).keptDeletionFailed},
+	{"a kept machine is lost and found", (*storeTest).keptLostAndFound},
 })

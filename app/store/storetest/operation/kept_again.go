@@ -130,3 +130,52 @@ func (t *storeTest) keptPromiseEnds() {
 		t.Errorf("a deleted machine is used: %v", err)
 	}
 }
+
+// keptDeletionFailed: what a failed deletion may delete when it's tried again is nobody else's, whether it failed before the machine was promised or after.
+func (t *storeTest) keptDeletionFailed() {
+	t.keptN2()
+	_, err := t.use("web-n2-kept-7")
+	t.Must(err)
+	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: kit.Steps(app.OperationDelete, "n1.delete"), Operation: app.Operation{Tenant: kit.Tenant,
+		Cluster: "web-n2-kept-7", Kind: app.OperationDelete, Requester: "ada", CreatedAt: t.Clock.Now()}})
+	t.Must(err)
+	for c := t.Claim("w"); c != nil; c = t.Claim("w") {
+		switch {
+		case c.Cluster.ID != "web-1":
+			t.FailStep(c, app.Retry{})
+			continue
+		case c.Step.Action == app.ActionCreate && c.Node.MachineID != "":
+			t.Fatalf("a machine whose deletion is to be tried again is handed out: %+v", c)
+		}
+		t.Confirm(c, false)
+	}
+	t.Status("web-1", app.ClusterActive, app.OperationSucceeded)
+	t.Status("web-n2-kept-7", app.ClusterFailed, app.OperationFailed)
+	if _, err := t.use("web-n2-kept-7"); app.AsError(err).Reason != quarantine.ReasonGone {
+		t.Errorf("a machine whose deletion failed is used: %v", err)
+	}
+}
+
+// keptLostAndFound: a promise ends when the machine is lost, and it can be used once it's found.
+func (t *storeTest) keptLostAndFound() {
+	t.keptN2()
+	op, err := t.use("web-n2-kept-7")
+	t.Must(err)
+	t.Must(t.Store.MarkLost(t.Ctx, kit.Tenant, "web-n2-kept-7", "gone", t.Clock.Now()))
+	t.Control(op.ID, app.ControlCancel, "")
+	_, err = t.Undo("web-1", kit.Back)
+	t.Must(err)
+	t.CarryOut("")
+	t.Must(t.Store.MarkFound(t.Ctx, kit.Tenant, "web-n2-kept-7", t.Clock.Now()))
+	t.Status("web-n2-kept-7", app.ClusterActive, app.OperationSucceeded)
+	op, err = t.use("web-n2-kept-7")
+	t.Must(err)
+	t.CarryOut("")
+	t.Status("web-1", app.ClusterActive, app.OperationSucceeded)
+	// Nothing that its old cluster has left to do finds the machine.
+	nodes, err := t.Store.Nodes(t.Ctx, kit.Tenant, "web-n2-kept-7")
+	t.Must(err)
+	if len(nodes) != 1 || nodes[0].MachineID != "" || op.Cluster != "web-1" {
+		t.Errorf("its old cluster has %+v", nodes)
+	}
+}
