@@ -9,7 +9,8 @@ import (
 // Made notes that the image of a build is ready, and has the build's machine deleted.
 func Made(t *db.Tx, now time.Time, tenant, cluster, name string) error {
 	moved, err := t.Count(`UPDATE baked_images SET state = 'ready', provider_image = ?, ready_at = ?, unused_at = CAST(? AS BIGINT) + keep_unused,
-		install_time = install_time + (SELECT coalesce(sum(s.ended_at - s.started_at), 0) FROM steps s WHERE s.cluster = ? AND s.action = 'install' AND s.state = 'succeeded')
+		install_time = install_time + (SELECT coalesce(sum(s.ended_at - s.started_at), 0) FROM steps s
+			WHERE s.cluster = ? AND s.action = 'install' AND s.state = 'succeeded')
 		WHERE tenant = ? AND cluster = ? AND state = 'building'`, name, db.Micros(now), db.Micros(now), cluster, tenant, cluster)
 	if err != nil || moved == 0 {
 		return err
