@@ -131,7 +131,7 @@ func (t *storeTest) keptPromiseEnds() {
 	}
 }
 
-// keptDeletionFailed: what a failed deletion may delete when it's tried again is nobody else's, whether it failed before the machine was promised or after.
+// keptDeletionFailed: what a failed deletion may delete when it's tried again is no one else's, whether it failed before the machine was promised or after.
 func (t *storeTest) keptDeletionFailed() {
 	t.keptN2()
 	_, err := t.use("web-n2-kept-7")
