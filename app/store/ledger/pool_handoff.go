@@ -46,7 +46,7 @@ func EndPromise(t *db.Tx, now time.Time, machine string, pool int64) error {
 	return WakePool(t, now, pool)
 }
 
-// CountAgain has a machine that was promised count on its own again, whatever the limits say by now, for whoever owns it until its lease ends as they are now.
+// CountAgain has a machine that was promised count on its own again, whatever the limits say by now, with its owner and the end of its lease as they are now.
 func CountAgain(t *db.Tx, machine string) error {
 	const live = `FROM clusters c WHERE c.id = reservations.cluster AND c.deleted_at = 0`
 	if err := t.Exec(`UPDATE reservations SET ended_at = 0, owner = (SELECT c.owner `+live+`), until_at = (SELECT c.expires_at `+live+`)
