@@ -120,7 +120,7 @@ func (a *Reconciler) applyRule(ctx context.Context, r DueRule, now time.Time) er
 	}
 	var list []appplan.Node
 	for _, n := range nodes {
-		list = append(list, appplan.Node{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Services: n.Services})
+		list = append(list, appplan.Node{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services})
 	}
 	images := a.Finder.recipes(r.Tenant, r.Template, r.Provider, a.Finder.groups(r.Tenant, spec, list, d, d.Hooks), d)
 	for i := range images {

@@ -38,7 +38,8 @@ func TestChoose(t *testing.T) {
 		"nothing was asked for":      {"4h", []app.Node{node("n2", func(n *app.Node) { n.Status = app.NodePlanned })}, failed, 5, "", "n2 has no machine"},
 		"deleted":                    {"4h", []app.Node{node("n2", func(n *app.Node) { n.Status = app.NodeDeleted })}, failed, 5, "", "n2 has no machine"},
 		"lost":                       {"4h", []app.Node{node("n2", func(n *app.Node) { n.LostAt = time.Unix(1, 0) })}, failed, 5, "", "is lost"},
-		"opened by the pool's key":   {"4h", []app.Node{node("n2", func(n *app.Node) { n.TakenFrom = "pool-1" })}, failed, 5, "", "key of its pool"},
+		"opened by the pool's key":   {"4h", []app.Node{node("n2", func(n *app.Node) { n.TakenFrom, n.Pool = "pool-1", "warm" })}, failed, 5, "", "key of its pool"},
+		"it was kept before":         {"4h", []app.Node{node("n2", func(n *app.Node) { n.TakenFrom = "web-n1-kept-7" })}, failed, 5, "n2", ""},
 		"created, and didn't answer": {"15m", []app.Node{node("n2", func(n *app.Node) { n.Status = app.NodeCreated })}, failed, 5, "n2", ""},
 	} {
 		s := Choose(c.keep, c.nodes, c.failed, c.room)

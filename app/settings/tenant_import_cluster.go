@@ -97,7 +97,7 @@ func (p *tenantPlan) maintenance(context.Context) error {
 	}
 	*p.want.Maintenance = settingsOfWindows(w)
 	set := func(ctx context.Context, w MaintenanceSettings) error {
-		return p.a.Windows.Set(ctx, p.actor, window.Settings(w))
+		return p.a.Windows.WriteMaintenanceWindows(ctx, p.actor, window.Settings(w))
 	}
 	return onePart(p, "maintenance", *p.want.Maintenance, *p.is.Maintenance, empty, set)
 }

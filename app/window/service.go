@@ -113,14 +113,14 @@ func (a *Service) MaintenanceWindows(ctx context.Context, actor app.Actor) (View
 
 // SetMaintenanceWindows sets them; without a window nothing waits any more. What waits already is looked at again.
 func (a *Service) SetMaintenanceWindows(ctx context.Context, actor app.Actor, s Settings) (View, error) {
-	if err := a.Set(ctx, actor, s); err != nil {
+	if err := a.WriteMaintenanceWindows(ctx, actor, s); err != nil {
 		return View{}, err
 	}
 	return a.MaintenanceWindows(ctx, actor)
 }
 
-// Set is SetMaintenanceWindows for others that don't show them.
-func (a *Service) Set(ctx context.Context, actor app.Actor, s Settings) error {
+// WriteMaintenanceWindows is SetMaintenanceWindows for others that don't show them.
+func (a *Service) WriteMaintenanceWindows(ctx context.Context, actor app.Actor, s Settings) error {
 	if err := actor.Authorize("SetMaintenanceWindows"); err != nil {
 		return err
 	}

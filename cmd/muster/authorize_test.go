@@ -423,7 +423,7 @@ var ofUnknownUsers = map[string]bool{"Identities": true, "RevokeAllSessions": tr
 // TestFacesCallUseCasesOnly.
 var between = map[string]bool{"AuthorizedCluster": true, "CheckBuildHook": true, "FindCluster": true, "FindOperation": true, "VersionUsed": true, "ViewOfCluster": true, "MaskFor": true,
 	"MaskRequests": true, "MaskNotices": true, "MaskSummaries": true, "DraftCluster": true, "DraftUser": true, "ReaderOf": true, "StartDelete": true, "WorkOutChange": true,
-	"CompletePreview": true, "EvaluateRequest": true, "RequestToKeep": true, "FromPayload": true}
+	"CompletePreview": true, "EvaluateRequest": true, "RequestToKeep": true, "FromPayload": true, "WriteMaintenanceWindows": true}
 
 // Faces, jobs and commands call what the authorisation table knows.
 func TestFacesCallUseCasesOnly(t *testing.T) {
