@@ -25,7 +25,7 @@ type reused struct {
 // keptAsked checks that the actor may take the kept machine of an update from where it is, and has the update name it by its ID.
 func (a *Updates) keptAsked(ctx context.Context, actor app.Actor, c app.Cluster, m *cluster.Update) error {
 	if m.KeptMachine == "" || m.Check() != nil {
-		return nil // what is wrong with it is said as of all updates
+		return nil //nolint:nilerr // what is wrong with it is said as of all updates
 	}
 	k, err := a.Clusters.FindCluster(ctx, actor, m.KeptMachine)
 	switch {
