@@ -400,9 +400,9 @@ func (d *updateBuilder) extra(p appplan.Plan) (cost, cpu float64) {
 func (a *Updates) updateOffer(ctx context.Context, d *updateBuilder) (*cluster.PoolMatch, error) {
 	var nodes []app.NewNode
 	for _, n := range d.nodes {
-		if n.Change == appplan.NodeNew && d.reused == nil {
+		if n.Change == appplan.NodeNew {
 			nodes = append(nodes, app.NewNode{Node: app.Node{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone},
-				NoPool: volume.MadeFirst(d.volumes, n.Name)})
+				NoPool: noPool(d, n.Name)})
 		}
 	}
 	return a.Plans.PoolMatch(ctx, d.Tenant, cluster.PoolWants(d.Provider, nodes, d.definition), d.preview.Plan)

@@ -76,7 +76,7 @@ func (a *Builder) keepReplaced(ctx context.Context, d *updateBuilder) (err error
 		if n.Change != plan.NodeReplaced || d.interrupted(n.Name) {
 			continue
 		}
-		if slices.ContainsFunc(n.Services, func(s string) bool { e := d.planned.Services[s]; return e != nil && len(e.Volumes) > 0 }) {
+		if anyVolumes(d.planned.Services, n.Services) {
 			withVolumes = append(withVolumes, n.Name)
 		} else {
 			failed[n.Name] = "replaced by a repair"

@@ -112,6 +112,11 @@ func checkReused(d *updateBuilder) error {
 		Hint:    "Create a new machine: muster cluster grow " + d.Name + "."}
 }
 
+// noPool reports whether a new node takes no machine of a pool: it has a kept one, or volumes that come before the machine.
+func noPool(d *updateBuilder, node string) bool {
+	return d.reused != nil && d.reused.as == node || volume.MadeFirst(d.volumes, node)
+}
+
 // entryOf returns the entry of the first map that has the name.
 func entryOf[T any](name string, first, second map[string]T) T {
 	if e, ok := first[name]; ok {

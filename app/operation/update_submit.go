@@ -14,7 +14,6 @@ import (
 	"muster/app/policy"
 	"muster/app/quarantine"
 	"muster/app/template"
-	"muster/app/volume"
 	"muster/app/window"
 )
 
@@ -222,7 +221,7 @@ func (d *updateBuilder) newNode(n appcluster.UpdatedNode) app.NewNode {
 	node := app.Node{Cluster: d.ID, Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services, Status: app.NodePlanned,
 		SSHUser: cmp.Or(d.definition.Images[n.Image].SSHUser, "root")}
 	node.Hostname = app.Hostname(d.ID, n.Name, d.DNSSuffix)
-	return app.NewNode{Node: node, Intent: strings.ToLower(rand.Text()), NoPool: volume.MadeFirst(d.volumes, n.Name)}
+	return app.NewNode{Node: node, Intent: strings.ToLower(rand.Text()), NoPool: noPool(d, n.Name)}
 }
 
 // without returns the names of a that are not in b.

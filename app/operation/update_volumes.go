@@ -113,9 +113,14 @@ func (a *Builder) noneWithVolumes(ctx context.Context, c app.Cluster, d cluster.
 		return nil
 	}
 	for _, n := range nodes {
-		if slices.ContainsFunc(n.Services, func(s string) bool { e := d.Services[s]; return e != nil && len(e.Volumes) > 0 }) {
+		if anyVolumes(d.Services, n.Services) {
 			delete(failed, n.Name)
 		}
 	}
 	return nil
+}
+
+// anyVolumes reports whether any of these services has volumes.
+func anyVolumes(entries map[string]*template.Service, services []string) bool {
+	return slices.ContainsFunc(services, func(s string) bool { e := entries[s]; return e != nil && len(e.Volumes) > 0 })
 }

@@ -184,8 +184,10 @@ func (a *Service) decide(ctx context.Context, actor app.Actor, p Program, decide
 	if err := LoadPins(ctx, a.Store); err != nil {
 		return View{}, err
 	}
-	if p.Path == "" {
-		return viewOf(decided[p.Name]), nil
+	if p.Path == "" { // which may be a typing error
+		v := viewOf(decided[p.Name])
+		v.Problem = "This server has no file of this name. Check the name: muster plugin list."
+		return v, nil
 	}
 	return p.view(decided), nil
 }

@@ -121,7 +121,7 @@ func TestPluginsThatCannotBeRegistered(t *testing.T) {
 func TestPluginsThatAreNotHereCanBeRemoved(t *testing.T) {
 	s, m, _ := installed(t)
 	s.Programs = func() ([]Program, error) { return nil, app.Errorf(app.EInternal, "the directory can't be read") }
-	if v, err := s.RemovePlugin(t.Context(), root, "muster-provider-far"); err != nil || v.State != Gone || m.writes != 1 {
+	if v, err := s.RemovePlugin(t.Context(), root, "muster-provider-far"); err != nil || v.State != Gone || v.Problem == "" || m.writes != 1 {
 		t.Errorf("removed: %+v, %v", v, err)
 	}
 	for _, name := range []string{"far", "muster-provider-", "muster-provider-a/b", "muster-provider-" + strings.Repeat("a", 33)} {

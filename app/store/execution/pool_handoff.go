@@ -89,17 +89,13 @@ func endHandoff(t *db.Tx, now time.Time, c app.Cluster, from string, n app.Node)
 	if n.Pool == "" {
 		proof, proven = "", time.Time{}
 	}
-	if n.Pool == "" { // nothing that is left of its cluster may find the machine
-		if err := t.Exec(`UPDATE nodes SET machine_id = '', addresses = '{}' WHERE cluster = ?`, from); err != nil {
-			return err
-		}
-	}
 	for _, q := range []struct {
 		query string
 		args  []any
 	}{
 		{`UPDATE pool_machines SET state = 'handed', ended_at = ? WHERE cluster = ?`, []any{db.Micros(now), from}},
-		{`UPDATE nodes SET status = 'deleted', secret = ? WHERE cluster = ?`, []any{[]byte{}, from}},
+		// Nothing that is left of its cluster finds the machine.
+		{`UPDATE nodes SET status = 'deleted', machine_id = '', addresses = '{}', secret = ? WHERE cluster = ?`, []any{[]byte{}, from}},
 		{`UPDATE clusters SET status = 'deleted', message = ?, deleted_at = ?, deletion_verified_at = ?, deletion_proof = ?, proof_requested_at = ? WHERE id = ?`,
 			[]any{text, db.Micros(now), db.Micros(proven), proof, db.Micros(proven), from}},
 	} {

@@ -75,14 +75,12 @@ func change(t *db.Tx, op app.Operation, c appcluster.Change) (detail string, err
 	for _, n := range c.New {
 		made.New = append(made.New, n.Node.Name)
 	}
-	fresh := c.New // those that no kept machine is for
 	if c.Kept != "" {
 		if err := promiseKept(t, op, c.Kept, c.KeptAs); err != nil {
 			return "", err
 		}
-		fresh = slices.DeleteFunc(slices.Clone(c.New), func(n app.NewNode) bool { return n.Node.Name == c.KeptAs })
 	}
-	if err := promise(t, op.CreatedAt, cluster, fresh, c.Definition); err != nil {
+	if err := promise(t, op.CreatedAt, cluster, c.New, c.Definition); err != nil {
 		return "", err
 	}
 	if was.Reserved, made.Reserved, err = reserveChange(t, op, cluster, c.Reservation); err != nil {
