@@ -182,7 +182,9 @@ file) cat <&5; cat <&6 >&2 ;;
 esac
 [ ! -s "$d/x.$l" ] && live "$d/r.$l"
 do sleep 0.2 2>/dev/null || sleep 1; done
-[ "$o" != file ] || { sleep 0.1 2>/dev/null; cat <&5; cat <&6 >&2; }
+[ "$o" = pipe ] || sleep 0.1 2>/dev/null
+[ -n "$o" ] || [ ! -f "$d/o.$l" ] || [ ! -f "$d/v.$l" ] || { exec 5<"$d/o.$l" 6<"$d/v.$l"; o=file; }
+[ "$o" != file ] || { cat <&5; cat <&6 >&2; }
 kill "$w" 2>/dev/null
 c=
 [ ! -s "$d/x.$l" ] || read -r c <"$d/x.$l"

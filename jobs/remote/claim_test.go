@@ -160,6 +160,10 @@ func TestOnceSurvivesTheConnection(t *testing.T) {
 
 		done = begin(t.Context(), remote.Under(dial(t, n.Target()), claim(2, 1)), cmd(), &second)
 		eventually(t, "it is taken over", func() bool { return len(second.of(family.StreamSystem)) == 1 })
+		eventually(t, "the node notices the cut", func() bool {
+			files, _ := filepath.Glob(filepath.Join(n.State, ".claims", "*", "[ov].*"))
+			return len(files) == 2
+		})
 		open()
 		if err := end(t, done); err != nil {
 			t.Fatal(err, second.all())
