@@ -257,6 +257,14 @@ var PermissionTable = map[string]permission{
 	"HookDelivery":   {ScopeRead, All, All, No, No, No, No, proofNever},
 	"Redeliver":      {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
+	// One's own inbox. Marking is as little as reading.
+	"Notifications":               {ScopeRead, Own, Own, Own, Own, Own, Own, proofNever},
+	"UnreadNotifications":         {ScopeRead, Own, Own, Own, Own, Own, Own, proofNever},
+	"OpenNotification":            {ScopeRead, Own, Own, Own, Own, Own, Own, proofNever},
+	"MarkNotifications":           {ScopeRead, Own, Own, Own, Own, Own, Own, proofNever},
+	"NotificationPreferences":     {ScopeRead, Own, Own, Own, Own, Own, Own, proofNever},
+	"SaveNotificationPreferences": {ScopeCluster, Own, Own, Own, Own, Own, Own, proofNever},
+
 	// Builds. Who sees a cluster sees the build that it is for; one without a cluster is shown to whom the hook acts as.
 	"BuildHooks":      {ScopeRead, All, All, No, No, No, No, proofNever},
 	"BuildHook":       {ScopeRead, All, All, No, No, No, No, proofNever},

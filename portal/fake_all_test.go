@@ -87,6 +87,7 @@ type everything interface {
 	site.BuildCalls
 	site.Hooks
 	site.Notices
+	site.Notifications
 	site.Chats
 	site.Resources
 	site.Versions
@@ -186,6 +187,8 @@ func fakeOf(c *Config) *fake { return c.SignIns.(*fake) }
 func (f *fake) Requests(context.Context, app.Actor, cluster.RequestFilter) ([]cluster.Request, error) {
 	return nil, nil
 }
+
+func (f *fake) UnreadNotifications(context.Context, app.Actor) (int, error) { return 0, nil }
 
 func (f *fake) ManualSteps(context.Context, app.Actor, execution.ManualStepQuery) ([]execution.ManualStep, error) {
 	return nil, nil

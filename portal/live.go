@@ -64,6 +64,7 @@ func (p services) livePages() map[string]livePage {
 		"/clusters":              {read: p.cluster.List.Live},
 		// A check that failed wakes no page.
 		"/clusters/*/receipt": {read: p.fleet.ReceiptLive, every: 10 * time.Second},
+		"/notifications":      {read: p.notification.Live},
 		"/orphans":            {read: p.fleet.OrphansLive, wakes: ofInstallation},
 		// It shows when each was last seen.
 		"/provisioners": {read: p.fleet.ProvisionersLive, wakes: ofInstallation, every: 10 * time.Second},
@@ -333,5 +334,5 @@ func rendered(ctx context.Context, c templ.Component) (string, error) {
 
 // counts are the numbers in the navigation.
 func (p *liveUpdates) counts(ctx context.Context, a app.Actor) map[string]int {
-	return map[string]int{"requests": p.Inbox(ctx, a), "questions": p.Asking(ctx, a)}
+	return map[string]int{"requests": p.Inbox(ctx, a), "questions": p.Asking(ctx, a), "notifications": p.Unread(ctx, a)}
 }

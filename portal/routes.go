@@ -17,6 +17,7 @@ import (
 	"muster/portal/idle"
 	"muster/portal/image"
 	"muster/portal/node"
+	"muster/portal/notification"
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
@@ -51,6 +52,7 @@ func (p *Portal) pages() []site.Route {
 		idle.Routes(p.idle),
 		policy.Routes(p.policy),
 		webhook.Routes(p.webhook),
+		notification.Routes(p.notification),
 		build.Routes(p.build),
 		chat.Routes(p.chat),
 		quota.Routes(p.quota),
@@ -92,6 +94,7 @@ func (p *Portal) operations() []site.Operation {
 		quota.Operations(p.quota),
 		identity.Operations(p.identity),
 		webhook.Operations(p.webhook),
+		notification.Operations(p.notification),
 		audit.Operations(p.audit),
 		build.Operations(p.build),
 		resource.Operations(p.resource),

@@ -14,6 +14,7 @@ import (
 	"muster/portal/idle"
 	"muster/portal/image"
 	"muster/portal/node"
+	"muster/portal/notification"
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
@@ -56,6 +57,8 @@ type services struct {
 	window    *window.Service
 	scaling   *scaling.Service
 	value     *providervalue.Service
+
+	notification *notification.Service
 }
 
 func newServices(s *site.Site) (n services) {
@@ -63,6 +66,7 @@ func newServices(s *site.Site) (n services) {
 	n.window = window.New(s)
 	n.scaling = scaling.New(s)
 	n.value = providervalue.New(s)
+	n.notification = notification.New(s)
 	n.audit = audit.New(s)
 	n.chat = chat.New(s)
 	n.health = health.New(s)

@@ -21,7 +21,7 @@ func TestHookPagesInABrowser(t *testing.T) {
 	b.Do(chromedp.SendKeys(chromedp.ID("user"), "root"), chromedp.SendKeys(chromedp.ID("password"), "correct horse"), chromedp.Submit(chromedp.ID("password")))
 	b.Until(`location.pathname!="/signin"`)
 	for name, path := range map[string]string{"hooks": "/admin/webhooks", "hook": "/admin/webhooks/chat", "hook-stopped": "/admin/webhooks/old", "hook-delivery": "/admin/webhooks/chat/deliveries/100",
-		"hook-delete": "/admin/webhooks/chat/delete", "notices": "/notifications"} {
+		"hook-delete": "/admin/webhooks/chat/delete", "notices": "/notifications/history"} {
 		b.Open(path)
 		b.Until(`document.querySelector("h1")`)
 		b.Shoot(name)

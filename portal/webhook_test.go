@@ -256,19 +256,19 @@ func TestHookForm(t *testing.T) {
 func TestNoticePage(t *testing.T) {
 	s, _ := hooksAt(t, "ada")
 	s.get("/clusters").reads(http.StatusOK, "Notifications")
-	a := s.get("/notifications")
+	a := s.get("/notifications/history")
 	a.reads(http.StatusOK, "Notifications to you and your groups", "leases 3 h ago The lease of web expires Extend")
 	a.lacks("Budget", "Manage webhooks", "Older")
 	for _, path := range []string{"/admin/webhooks", "/admin/webhooks/chat", "/admin/webhooks/chat/deliveries/100"} {
 		s.get(path).reads(http.StatusForbidden, "Only admins")
 	}
 	s, _ = hooksAt(t, "root")
-	a = s.get("/notifications")
+	a = s.get("/notifications/history")
 	a.reads(http.StatusOK, "Budget nearly used 90% of it", "Older notifications", "Manage webhooks")
 	if strings.Contains(a.body, "evil") || a.header.Get("Content-Security-Policy") == "" {
 		t.Error("a notification links to another site")
 	}
-	s.get("/notifications?before=11").reads(http.StatusOK, "Newest")
+	s.get("/notifications/history?before=11").reads(http.StatusOK, "Newest")
 }
 
 func TestHookAPI(t *testing.T) {

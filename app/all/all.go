@@ -24,6 +24,7 @@ import (
 	"muster/app/layout"
 	"muster/app/lease"
 	"muster/app/node"
+	"muster/app/notification"
 	"muster/app/observe"
 	"muster/app/operation"
 	"muster/app/ownership"
@@ -106,19 +107,20 @@ type Services struct {
 		Drifts    *operation.Drifts
 		Backfills *operation.Backfills
 	}
-	Place     *place.Service
-	Label     *label.Service
-	Idle      *idle.Service
-	Scaling   *scaling.Service
-	Node      *node.Service
-	Window    *window.Service
-	Plugin    *plugin.Service
-	Values    *providervalue.Service
-	Ownership *ownership.Service
-	Repeats   *idempotency.Service
-	SSHAccess *sshaccess.Service
-	Usage     *usage.Service
-	Execution struct {
+	Place        *place.Service
+	Label        *label.Service
+	Idle         *idle.Service
+	Scaling      *scaling.Service
+	Node         *node.Service
+	Window       *window.Service
+	Notification *notification.Service
+	Plugin       *plugin.Service
+	Values       *providervalue.Service
+	Ownership    *ownership.Service
+	Repeats      *idempotency.Service
+	SSHAccess    *sshaccess.Service
+	Usage        *usage.Service
+	Execution    struct {
 		Coordinator *execution.Service
 		Facts       *execution.Facts
 		Health      *execution.Health
@@ -255,6 +257,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
 	s.Cluster.Dashboard = dashboard.New(dashboard.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
+	s.Notification = notification.New(notification.Config{Store: c.Store, Now: c.Now, Masks: s.Cluster.Masks})
 	s.Volume = volume.New(volume.Config{Store: c.Store, SnapshotStore: c.Store, MakesSnapshots: c.Volumes.Snapshots, Now: c.Now,
 		Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Repeats = idempotency.New(idempotency.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})

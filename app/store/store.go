@@ -18,6 +18,7 @@ import (
 	"muster/app/store/idle"
 	"muster/app/store/image"
 	"muster/app/store/lease"
+	"muster/app/store/notification"
 	"muster/app/store/operation"
 	"muster/app/store/place"
 	"muster/app/store/plugin"
@@ -77,6 +78,7 @@ type (
 	fleetStore       = fleet.Store
 	volumeStore      = volume.Store
 	windowStore      = window.Store
+	inboxStore       = notification.Store
 	pluginStore      = plugin.Store
 	valueStore       = providervalue.Store
 )
@@ -117,6 +119,7 @@ type Store struct {
 	fleetStore
 	volumeStore
 	windowStore
+	inboxStore
 	pluginStore
 	valueStore
 }
@@ -175,6 +178,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		webhookStore:    *webhook.New(d),
 		fleetStore:      *fleet.New(d),
 		windowStore:     *window.New(d),
+		inboxStore:      *notification.New(d),
 		pluginStore:     *plugin.New(d),
 		volumeStore:     *volume.New(d),
 		valueStore:      *providervalue.New(d),

@@ -25,6 +25,7 @@ import (
 	"muster/app/fleet"
 	"muster/app/identity"
 	"muster/app/layout"
+	"muster/app/notification"
 	"muster/app/plan"
 	"muster/app/plugin"
 	"muster/app/template"
@@ -347,6 +348,33 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 	},
 	"Notices": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Cluster.Dashboard.Notices(ctx, s.actor, 0, 10)
+		return err
+	},
+	"Notifications": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Notification.Notifications(ctx, s.actor, notification.Query{})
+		return err
+	},
+	"UnreadNotifications": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Notification.UnreadNotifications(ctx, s.actor)
+		return err
+	},
+	"OpenNotification": func(ctx context.Context, a *all.Services, s *scene) error {
+		if _, err := a.Notification.OpenNotification(ctx, s.actor, 1<<40); app.CodeOf(err) != app.ENotFound {
+			return err
+		}
+		return nil
+	},
+	"MarkNotifications": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Notification.MarkNotifications(ctx, s.actor, notification.Mark{})
+		return err
+	},
+	"NotificationPreferences": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Notification.NotificationPreferences(ctx, s.actor)
+		return err
+	},
+	"SaveNotificationPreferences": func(ctx context.Context, a *all.Services, s *scene) error {
+		off := false
+		_, err := a.Notification.SaveNotificationPreferences(ctx, s.actor, []notification.Change{{Kind: app.NoticeIdle, Email: &off}})
 		return err
 	},
 	"Hooks": func(ctx context.Context, a *all.Services, s *scene) error {

@@ -20,6 +20,7 @@ type Frame struct {
 	Tenants []string // tenants the actor can switch to; none for most people
 	Inbox   int      // requests waiting for the actor
 	Asked   int      // manual steps waiting for the actor
+	Unread  int      // unread notifications
 }
 
 // May reports whether to show something; use cases check permissions again.

@@ -2,6 +2,7 @@ package page
 
 import (
 	"slices"
+	"strconv"
 )
 
 // NavItem is an entry of the main navigation.
@@ -23,6 +24,14 @@ func (f Frame) Nav() []NavItem {
 		all = append(all, NavItem{Path: "/admin", Name: "Admin", At: "admin"})
 	}
 	return all
+}
+
+// countText is a number in a small space.
+func countText(n int) string {
+	if n > 99 {
+		return "99+"
+	}
+	return strconv.Itoa(n)
 }
 
 // SideGroups are the groups of the side navigation; none outside admin pages.

@@ -63,6 +63,7 @@ type UseCases struct {
 	BuildCalls     BuildCalls
 	Hooks          Hooks
 	Notices        Notices
+	Notifications  Notifications
 	Chats          Chats
 	Resources      Resources
 	Versions       Versions

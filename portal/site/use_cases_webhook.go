@@ -5,6 +5,7 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
+	"muster/app/notification"
 	"muster/app/webhook"
 )
 
@@ -27,6 +28,18 @@ type Hooks interface {
 type Notices interface {
 	// Notices returns those before a number, newest first; 0 is from the newest on.
 	Notices(ctx context.Context, a app.Actor, before int64, limit int) ([]app.Notice, error)
+}
+
+// Notifications are what a person was notified of, and how they want to be.
+type Notifications interface {
+	Notifications(ctx context.Context, a app.Actor, q notification.Query) ([]notification.Item, error)
+	// UnreadNotifications counts those not read yet, at most notification.MostCounted.
+	UnreadNotifications(ctx context.Context, a app.Actor) (int, error)
+	// OpenNotification marks one as read.
+	OpenNotification(ctx context.Context, a app.Actor, id int64) (notification.Item, error)
+	MarkNotifications(ctx context.Context, a app.Actor, m notification.Mark) (int, error)
+	NotificationPreferences(ctx context.Context, a app.Actor) (notification.Preferences, error)
+	SaveNotificationPreferences(ctx context.Context, a app.Actor, c []notification.Change) (notification.Preferences, error)
 }
 
 // Chats are those that Muster is installed in.

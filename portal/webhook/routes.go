@@ -9,7 +9,7 @@ import (
 // Routes are the pages.
 func Routes(p *Service) []site.Route {
 	return []site.Route{
-		site.Show("/notifications", p.noticeList),
+		site.Show("/notifications/history", p.noticeList),
 		site.Show("/admin/webhooks", p.hookList),
 		site.Submit("/admin/webhooks", p.hookSave),
 		site.Show("/admin/webhooks/{hook}", p.hookShow),

@@ -28,7 +28,7 @@ func (p *Service) noticeList(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err != nil {
 		return err
 	}
-	f := p.Frame(r, "Notifications")
+	f := p.Frame(r, "Notification history")
 	f.At = "notices"
 	p.Render(w, r, http.StatusOK, NoticeListPage(f, NoticeList{Now: p.Now(), Notices: all, Before: before,
 		All: a.May("Hooks"), Hooks: a.May("SaveHook")}))

@@ -1,6 +1,10 @@
 package wire
 
-import "muster/app"
+import (
+	"time"
+
+	"muster/app"
+)
 
 // Notice is a notice with its links, as paths of the portal.
 type Notice struct {
@@ -9,4 +13,17 @@ type Notice struct {
 	Path       string `json:"path,omitempty"`
 	Action     string `json:"action,omitempty"`
 	ActionName string `json:"action_name,omitempty"`
+}
+
+// InboxItem is a notification in someone's inbox.
+type InboxItem struct {
+	Notice
+	ReadAt *time.Time `json:"read_at,omitempty" doc:"When you read it; omitted while unread"`
+}
+
+// Inbox is a page of someone's notifications.
+type Inbox struct {
+	Notifications []InboxItem `json:"notifications"`
+	Unread        int         `json:"unread" doc:"Unread notifications, counted up to 100"`
+	Next          int64       `json:"next,omitempty" doc:"Value of before for the next page; omitted on the last page"`
 }

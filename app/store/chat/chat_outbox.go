@@ -120,7 +120,7 @@ func queueNotices(t *db.Tx, kind string, kinds []app.NoticeKind, now, before tim
 				continue
 			}
 		}
-		if err := queueAll(t, kind, n.id, n.tenant, n.user, n.group, now); err != nil {
+		if err := queueAll(t, kind, n.id, n.kind, n.tenant, n.user, n.group, now); err != nil {
 			return err
 		}
 	}
@@ -157,8 +157,9 @@ func queueCluster(t *db.Tx, kind string, notice int64, tenant, cluster string, n
 		notice, chat.ChatDMWaiting, db.Micros(now), db.Micros(now), kind, tenant, cluster, app.VisibleTenant)
 }
 
-// queueAll notes a notice for everyone of a chat who is linked to the account of a user, or of a member of a group.
-func queueAll(t *db.Tx, kind string, notice int64, tenant, user, group string, now time.Time) error {
+// queueAll notes a notice for everyone of a chat who is linked to the account of a user, or of a member of a group, unless they have chosen
+// not to be sent such notices there.
+func queueAll(t *db.Tx, kind string, notice int64, about app.NoticeKind, tenant, user, group string, now time.Time) error {
 	type linked struct{ user, external string }
 	var all []linked
 	if err := t.Each(func(row db.Scanner) error {
@@ -168,8 +169,10 @@ func queueAll(t *db.Tx, kind string, notice int64, tenant, user, group string, n
 		return err
 	}, `SELECT i.user_name, i.external FROM identities i JOIN users u ON u.tenant = i.tenant AND u.name = i.user_name AND u.created_at <= i.at
 		WHERE i.tenant = ? AND i.kind = ? AND (i.user_name = ? OR ? <> '' AND EXISTS
-			(SELECT 1 FROM memberships m WHERE m.tenant = i.tenant AND m.user_name = i.user_name AND m.group_name = ?)) ORDER BY i.external`,
-		tenant, kind, user, group, group); err != nil {
+			(SELECT 1 FROM memberships m WHERE m.tenant = i.tenant AND m.user_name = i.user_name AND m.group_name = ?))
+			AND NOT EXISTS (SELECT 1 FROM notification_preferences p WHERE p.tenant = i.tenant AND p.user_name = i.user_name AND p.kind = ? AND p.slack = 0)
+		ORDER BY i.external`,
+		tenant, kind, user, group, group, about); err != nil {
 		return err
 	}
 	for _, l := range all {

@@ -46,7 +46,8 @@ func dropMembershipsOf(t *db.Tx, tenant, user string) error {
 }
 
 func dropPeopleOf(t *db.Tx, tenant string) error {
-	for _, table := range []string{"cluster_shares", "api_tokens", "memberships", "user_groups", "signins", "sso_subjects", "identities", "second_factors", "recovery_codes", "users"} {
+	for _, table := range []string{"cluster_shares", "api_tokens", "memberships", "user_groups", "signins", "sso_subjects", "identities", "second_factors", "recovery_codes",
+		"inbox", "notification_preferences", "notification_emails", "users"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err
 		}
@@ -62,7 +63,8 @@ func copyGroups(t *db.Tx, who app.Actor, from, to string, at time.Time) error {
 
 // dropSignInsOf forgets who the user is elsewhere, too: at the next sign-in there it would be a new account.
 func dropSignInsOf(t *db.Tx, tenant, user string) error {
-	for _, table := range []string{"signins", "sso_subjects", "identities", "second_factors", "recovery_codes"} {
+	for _, table := range []string{"signins", "sso_subjects", "identities", "second_factors", "recovery_codes", "inbox", "notification_preferences",
+		"notification_emails"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ? AND user_name = ?`, tenant, user); err != nil {
 			return err
 		}

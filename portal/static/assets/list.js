@@ -61,7 +61,7 @@
     for (const [id, html] of data.parts || []) replace(byId(id), parse(html));
     for (const list of data.lists || []) arrange(list);
     for (const [name, n] of Object.entries(data.counts || {})) {
-      document.querySelectorAll('[data-count-of="' + name + '"]').forEach((e) => { e.textContent = n; e.hidden = !n; });
+      document.querySelectorAll('[data-count-of="' + name + '"]').forEach((e) => { e.textContent = n > 99 ? "99+" : n; e.hidden = !n; });
     }
     document.dispatchEvent(new CustomEvent("muster:changed"));
   }

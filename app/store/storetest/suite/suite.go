@@ -15,6 +15,7 @@ import (
 	"muster/app/store/storetest/identity"
 	"muster/app/store/storetest/image"
 	"muster/app/store/storetest/kit"
+	"muster/app/store/storetest/notification"
 	"muster/app/store/storetest/operation"
 	"muster/app/store/storetest/policy"
 	"muster/app/store/storetest/pool"
@@ -27,7 +28,8 @@ import (
 // StoreSuite is what every store passes. open returns a fresh, empty store that the test closes.
 func StoreSuite(t *testing.T, open func(t *testing.T) *store.Store) {
 	kit.Run(t, alone(open), slices.Concat(execution.Cases, cluster.Cases, operation.Cases, update.Cases, policy.Cases, catalog.Cases, identity.Cases,
-		fleet.Cases, health.Cases, pool.Cases, webhook.Cases, build.Cases, resource.Cases, chat.Cases, volume.Cases, image.Cases))
+		fleet.Cases, health.Cases, pool.Cases, webhook.Cases, build.Cases, resource.Cases, chat.Cases, volume.Cases, image.Cases,
+		notification.Cases))
 }
 
 // UpdateSuite is what every store makes of updates of active clusters.

@@ -103,6 +103,7 @@ func Portal(u *all.Services) site.UseCases {
 		BuildCalls:     buildCalls{u.Build.Intake, u.Build.Access},
 		Hooks:          u.Webhook,
 		Notices:        u.Cluster.Dashboard,
+		Notifications:  u.Notification,
 		Chats:          chats{u.Chat.Channels, u.Chat.Workspaces},
 		Resources:      u.Resource,
 		Versions:       u.Resource,

@@ -1,0 +1,57 @@
+package notification
+
+import (
+	"context"
+	"time"
+
+	"muster/app"
+)
+
+// EmailState is how far an email is.
+type EmailState string
+
+// The states.
+const (
+	EmailWaiting EmailState = "waiting" // to be sent, or sent again
+	EmailSent    EmailState = "sent"
+	EmailFailed  EmailState = "failed"
+	EmailDropped EmailState = "dropped" // the person has no address anymore, or doesn't want it
+)
+
+// Email is a claimed email to a person.
+type Email struct {
+	Tenant, User string
+	Name, To     string // the person's full name and address; To is "" if it isn't wanted anymore
+	What         app.Notice
+	Attempts     int // this one included
+	QueuedAt     time.Time
+	Holder       string
+}
+
+// EmailClaim asks for emails to send.
+type EmailClaim struct {
+	Holder string // of this claim, unlike any other's
+	Now    time.Time
+	For    time.Duration // how long the claim holds
+	Most   int
+}
+
+// EmailEnd is what came of an attempt.
+type EmailEnd struct {
+	Email
+	State EmailState
+	Next  time.Time // of a waiting one: when it's tried again
+	Error string
+}
+
+// EmailQueue is what a mailer carries out.
+type EmailQueue interface {
+	// EnableEmail says whether emails are queued from now on.
+	EnableEmail(ctx context.Context, on bool) error
+	// ClaimEmails returns emails that are due, and when the next one is; zero for none.
+	ClaimEmails(ctx context.Context, c EmailClaim) (due []Email, next time.Time, err error)
+	// EndEmail is EStale if another server has claimed the email since.
+	EndEmail(ctx context.Context, e EmailEnd) error
+	ForgetNotifications(ctx context.Context, now time.Time) error
+	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
+}

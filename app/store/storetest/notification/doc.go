@@ -1,0 +1,2 @@
+// Package notification has what every store does with inboxes.
+package notification
