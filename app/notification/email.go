@@ -46,8 +46,6 @@ type EmailEnd struct {
 
 // EmailQueue is what a mailer carries out.
 type EmailQueue interface {
-	// EnableEmail says whether emails are queued from now on.
-	EnableEmail(ctx context.Context, on bool) error
 	// ClaimEmails returns emails that are due, and when the next one is; zero for none.
 	ClaimEmails(ctx context.Context, c EmailClaim) (due []Email, next time.Time, err error)
 	// EndEmail is EStale if another server has claimed the email since.

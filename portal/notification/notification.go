@@ -113,7 +113,7 @@ func (p *Service) list(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		return err
 	}
 	f := p.Frame(r, "Notifications")
-	f.At, f.Live = "notices", true
+	f.At, f.Live, f.Styles = "notices", true, []string{"cluster.css"}
 	p.Render(w, r, http.StatusOK, ListPage(f, l))
 	return nil
 }

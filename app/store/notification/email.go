@@ -10,7 +10,7 @@ import (
 	"muster/app/store/feed"
 )
 
-// EnableEmail implements notification.EmailQueue.
+// EnableEmail says whether emails are queued from now on.
 func (s *Store) EnableEmail(ctx context.Context, on bool) error {
 	var is bool
 	if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM settings WHERE name = ?)`, app.EmailSetting).Scan(&is); err != nil || is == on {

@@ -63,7 +63,7 @@ func (s *Server) openStore(ctx context.Context) (err error) {
 	}
 	s.Store.SetCurrency(s.Currency)
 	s.onClose(s.Store.Close)
-	return nil
+	return s.openEmail(ctx)
 }
 
 // serverID returns the id of this server, or rather of its data directory, among those on the same database. A missing one is created.

@@ -59,6 +59,7 @@ type ServeFlags struct {
 	hooks    HookFlags
 	signIn   signInFlags
 	security securityFlags
+	email    emailFlags
 	rate     int
 	settled  bool
 	observe  ObserveConfig
@@ -82,6 +83,7 @@ func (f *ServeFlags) Declare(cmd *cobra.Command) {
 	f.resources.declare(cmd)
 	f.signIn.declare(cmd)
 	f.security.declare(cmd)
+	f.email.declare(cmd)
 	f.plugins.Declare(cmd.Flags())
 	f.tooling.Declare(cmd.Flags())
 	cmd.Flags().StringVar(&f.mode, "tls", "", "TLS `mode`: self (use a certificate from a CA created in the data directory) or off")
@@ -146,6 +148,9 @@ func (f *ServeFlags) Config(cmd *cobra.Command, c *cli.Context) (s Config, wrong
 		keep(err)
 	}
 	if s.Security, err = f.security.read(os.LookupEnv); err != nil {
+		keep(err)
+	}
+	if s.Email, err = f.email.read(os.LookupEnv); err != nil {
 		keep(err)
 	}
 	if s.Slack, err = readSlack(os.LookupEnv); err != nil {

@@ -36,6 +36,7 @@ import (
 	"muster/cmd/muster/wiring"
 	"muster/cmd/muster/wiring/faces"
 	"muster/jobs/budget"
+	"muster/jobs/email"
 	"muster/jobs/prometheus"
 	"muster/jobs/queue"
 	"muster/jobs/reconcile"
@@ -63,6 +64,7 @@ type Config struct {
 	TLS         TLSConfig
 	SignIn      SignInConfig
 	Security    securityConfig
+	Email       *email.Server // nil: no email is sent
 	Plugins     families.PluginConfig
 	Automators  families.AutomatorConfig
 	Settings    []fleet.Setting // without secrets
@@ -380,6 +382,7 @@ func (s *Server) lead(ctx context.Context) {
 	})
 	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
 	wg.Go(func() { s.callbacks(rand.Text()).Run(ctx) })
+	wg.Go(func() { s.mailer(rand.Text()).Run(ctx) })
 	if s.slack != nil {
 		wg.Go(func() { s.slack.Maintain(ctx) })
 	}

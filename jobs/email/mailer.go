@@ -1,0 +1,159 @@
+package email
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/smtp"
+	"time"
+
+	"muster/app"
+	"muster/app/notification"
+	"muster/app/webhook"
+)
+
+const (
+	most        = 20              // emails of one claim, sent one after the other over one connection
+	claimFor    = 3 * sendTime    // longer than a conversation and what is written after it
+	fallback    = 5 * time.Minute // between looks if nothing wakes the mailer; retries are due earlier
+	trouble     = 5 * time.Second
+	forgetEvery = time.Hour
+)
+
+// Mailer sends the emails that are queued. Two at once do no harm: each email is claimed. Without a Server, it only deletes what is old.
+type Mailer struct {
+	Name         string // of this server, unlike any other's
+	Installation string
+	Store        notification.EmailQueue
+	Server       *Server // nil: no email is sent
+	Masks        notification.Masks
+	Links        func() Links
+	Log          *slog.Logger
+	Now          func() time.Time
+	Chance       func() float64 // from 0 to 1, to spread retries; nil: at random
+
+	claims  int
+	forgot  time.Time
+	failing bool
+}
+
+// Run works until ctx ends.
+func (m *Mailer) Run(ctx context.Context) {
+	changed, stop := m.Store.Watch(app.NoticesTopic())
+	defer stop()
+	for ctx.Err() == nil {
+		next, err := m.round(ctx)
+		sleep := fallback
+		if !next.IsZero() {
+			sleep = min(max(next.Sub(m.Now()), 10*time.Millisecond), fallback)
+		}
+		if err != nil && ctx.Err() == nil {
+			m.Log.Warn("sending emails failed", "error", err)
+			sleep = trouble
+		}
+		timer := time.NewTimer(sleep)
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// round sends what is due, and returns when there is something due again.
+func (m *Mailer) round(ctx context.Context) (next time.Time, err error) {
+	now := m.Now()
+	if now.Sub(m.forgot) >= forgetEvery || now.Before(m.forgot) {
+		m.forgot = now
+		if err := m.Store.ForgetNotifications(ctx, now); err != nil {
+			return next, err
+		}
+	}
+	if m.Server == nil {
+		return now.Add(forgetEvery), nil
+	}
+	m.claims++
+	due, next, err := m.Store.ClaimEmails(ctx, notification.EmailClaim{Holder: fmt.Sprintf("%s %d %d", m.Name, now.UnixMicro(), m.claims), Now: now, For: claimFor, Most: most})
+	if err != nil || len(due) == 0 {
+		return next, err
+	}
+	m.sendAll(ctx, due)
+	return now, nil // perhaps there are more
+}
+
+// sendAll sends emails over one connection, which is opened again after a failure.
+func (m *Mailer) sendAll(ctx context.Context, due []notification.Email) {
+	var c *smtp.Client
+	leave := func() {
+		if c != nil {
+			_ = c.Quit()
+			_ = c.Close()
+			c = nil
+		}
+	}
+	defer leave()
+	begun, dead := m.Now(), error(nil)
+	for _, e := range due {
+		end := notification.EmailEnd{Email: e, State: notification.EmailSent}
+		switch {
+		case e.To == "":
+			end.State = notification.EmailDropped
+		case ctx.Err() != nil || m.Now().Sub(begun) > sendTime:
+			return // the claim ends by itself
+		default:
+			err := dead
+			if err == nil && c == nil {
+				if c, err = m.Server.open(ctx); err != nil {
+					dead = err // the others needn't wait for the same
+				}
+			}
+			if err == nil {
+				if err = m.send(ctx, c, e); err != nil {
+					leave()
+				}
+			}
+			m.judge(&end, err)
+		}
+		if err := m.Store.EndEmail(context.WithoutCancel(ctx), end); err != nil {
+			m.Log.Warn("an email's result couldn't be recorded", "notice", e.What.ID, "error", err)
+		}
+	}
+}
+
+func (m *Mailer) send(ctx context.Context, c *smtp.Client, e notification.Email) error {
+	// An email is read by more than its reader, so it shows what strangers to the configuration may see.
+	stranger := app.Actor{Tenant: e.Tenant, User: e.User, Role: app.RoleViewer}
+	list := []app.Notice{e.What}
+	if err := m.Masks.MaskNotices(ctx, stranger, list); err != nil {
+		return err
+	}
+	e.What = list[0]
+	return m.Server.send(c, e.To, compose(e, m.Server.From, m.Installation, m.Links(), m.Now()))
+}
+
+// judge decides whether a failed email is tried again, by the same policy as webhooks.
+func (m *Mailer) judge(end *notification.EmailEnd, err error) {
+	if err == nil {
+		if m.failing {
+			m.failing = false
+			m.Log.Info("sending emails works again")
+		}
+		return
+	}
+	e, chance := failure(err), rand.Float64
+	if m.Chance != nil {
+		chance = m.Chance
+	}
+	d := webhook.Delivery{Notification: end.What.ID, Attempts: end.Attempts, QueuedAt: end.QueuedAt}
+	at, again := d.NextTry(e, m.Now(), chance())
+	end.State, end.Error = notification.EmailFailed, e.ForPeople()
+	if again {
+		end.State, end.Next = notification.EmailWaiting, at
+	}
+	if !m.failing || !again {
+		m.Log.Warn("an email couldn't be sent", "notice", end.What.ID, "tenant", end.Tenant, "attempt", end.Attempts, "again", again, "error", end.Error)
+	}
+	m.failing = true
+}
