@@ -45,6 +45,7 @@ need wireguard-go wireguard-go
 need ping iputils-ping
 need shellcheck shellcheck
 need slapd slapd
+need exim4 exim4-daemon-light
 # Automators' tools, for the real tests.
 need puppet puppet-agent
 need ansible-playbook ansible-core
