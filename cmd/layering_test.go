@@ -36,7 +36,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
 	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/plugin", "app/policy", "app/pool",
-	"app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
+	"app/notification", "app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
 	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine", "app/scaling", "app/activity"}
 
 // The first matching line counts.
@@ -93,12 +93,14 @@ var rooms = []room{
 	{"app/usage", []string{"nouns", "app/catalog", "app/cluster", "app/lease", "app/policy"}, "what is used is known by clusters, and what is coming by leases"},
 	{"app/volume", []string{"nouns", "app/catalog"}, "volumes cost what the catalog says"},
 	{"app/webhook", []string{"nouns"}, "hooks need only the nouns"},
+	{"app/notification", []string{"nouns", "app/chat"}, "chats say which kinds they are sent"},
 	{"app/all", []string{"nouns", "domains", "app/store"}, "it joins the domains, on top of the store, for what takes all of them"},
 	{"app/store", []string{"nouns", "app/store/db", "app/store/audit", "app/store/feed", "app/store/idempotency", "app/store/secret",
 		"app/store/user", "app/store/token", "app/store/session", "app/store/identity", "app/store/signin", "app/store/catalog", "app/store/policy",
 		"app/store/resource", "app/store/chat", "app/store/cluster", "app/store/receipt", "app/store/idle", "app/store/scaling", "app/store/lease", "app/store/usage",
 		"app/store/health", "app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook",
-		"app/store/fleet", "app/store/volume", "app/store/window", "app/store/quarantine", "app/store/place", "app/store/plugin", "app/store/providervalue", "app/store/image"},
+		"app/store/fleet", "app/store/volume", "app/store/window", "app/store/quarantine", "app/store/place", "app/store/plugin", "app/store/providervalue", "app/store/image",
+		"app/store/notification"},
 		"it puts the parts together that keep a noun each"},
 	// The parts, lowest first: the SQL of one noun calls that of another only if it's listed above it.
 	{"app/store/db", []string{"nouns", "domains", "migrations"}, "an open database knows no noun, and its tables are made by migrations"},
@@ -122,6 +124,7 @@ var rooms = []room{
 	{"app/store/cluster", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/user", "app/store/identity",
 		"app/store/policy"}, "clusters belong to accounts and take what was reserved"},
 	{"app/store/plugin", []string{"nouns", "domains", "app/program", "app/store/db"}, "what was decided about programs depends on nothing else that is kept"},
+	{"app/store/notification", []string{"nouns", "domains", "app/store/db", "app/store/feed"}, "people are sent notices"},
 	{"app/store/window", []string{"nouns", "domains", "app/store/db", "app/store/cluster"}, "a cluster may have its own windows"},
 	{"app/store/providervalue", []string{"nouns", "domains", "app/store/db"}, "what users set depends on nothing else that is kept"},
 	{"app/store/receipt", []string{"nouns", "domains", "app/store/db", "app/store/cluster", "app/store/providervalue"}, "what was created at providers was created for clusters"},
@@ -245,6 +248,7 @@ var rooms = []room{
 	{"portal/image", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/pool", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/quota", []string{"nouns", "domains", "portal/idle", "portal/page", "portal/site"}, "usage shows what idle clusters saved"},
+	{"portal/notification", []string{"nouns", "domains", "portal/address", "portal/page", "portal/site", "portal/wire"}, "this noun knows no other"},
 	{"portal/window", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/providervalue", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/quarantine", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
@@ -252,6 +256,7 @@ var rooms = []room{
 	{"portal/webhook", []string{"nouns", "domains", "portal/address", "portal/page", "portal/site", "portal/wire"}, "this noun knows no other"},
 	{"portal/*", []string{"nouns", "domains", "portal/*"}, "what serves the portal knows app and its neighbours in the portal"},
 	{"jobs/prometheus", []string{"nouns", "app/netguard"}, "what tenants have asked for goes where tenants may"},
+	{"jobs/email", []string{"nouns", "app/notification", "app/webhook"}, "emails are tried again as webhooks are"},
 	{"jobs/webhook", []string{"nouns", "app/policy", "app/webhook", "app/netguard"}, "what is sent to the outside is app's to say, and policies have webhooks asked"},
 	{"cmd/muster/cli", []string{"nouns", "domains", "app/file/catalog/form", "portal/client", "solver/explain"}, "what all commands share knows no command"},
 	{"cmd/muster/families", []string{"nouns", "domains", "app/file/catalog", "app/program", "automators", "automators/*", "cmd/muster/cli", "providers"}, "the families as this binary has them"},
@@ -277,7 +282,8 @@ var rooms = []room{
 	{"cmd/muster/policy", []string{"nouns", "domains", "app/file/yamlfile", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "policies are files"},
 	{"cmd/muster/volume", []string{"nouns", "domains", "cmd/muster/cli", "portal/client"}, "volumes belong to no cluster once they are kept"},
 	{"cmd/muster/scaling", []string{"nouns", "domains", "app/file/yamlfile", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "scaling rules are files"},
-	{"cmd/muster/webhook", []string{"nouns", "domains", "cmd/muster/cli", "portal/client", "portal/wire"}, "notices are shown with their addresses"},
+	{"cmd/muster/notification", []string{"nouns", "domains", "cmd/muster/cli", "portal/client", "portal/wire"},
+		"notices are shown with their addresses"},
 	{"cmd/muster/*", []string{"nouns", "domains", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "a noun's commands ask a server; what they share is in cli"},
 	{"cmd/*", []string{"..."}, "cmd introduces all of these to each other"},
 }

@@ -44,3 +44,22 @@ func Default(k app.NoticeKind) Preference {
 func known(k app.NoticeKind) bool {
 	return slices.ContainsFunc(Kinds, func(x Kind) bool { return x.Kind == k })
 }
+
+// SlackState says whether Slack reaches the person.
+func (p Preferences) SlackState() string {
+	if p.Slack {
+		return "Slack: your account is linked. Results of clusters that you create in Slack are always posted in their thread."
+	}
+	return "Slack: no account is linked. Message Muster in Slack to link yours."
+}
+
+// EmailState says whether email reaches the person.
+func (p Preferences) EmailState() string {
+	switch {
+	case !p.EmailEnabled:
+		return "Email: this server doesn't send email."
+	case p.Email == "":
+		return "Email: your account has no address. Ask an admin to add it."
+	}
+	return "Email: sent to " + p.Email + "."
+}

@@ -19,6 +19,7 @@ import (
 	"muster/cmd/muster/fleet"
 	"muster/cmd/muster/identity"
 	"muster/cmd/muster/image"
+	"muster/cmd/muster/notification"
 	"muster/cmd/muster/offline"
 	"muster/cmd/muster/policy"
 	"muster/cmd/muster/scaling"
@@ -62,7 +63,7 @@ func commands(c *cli.Context) []*cobra.Command {
 		grouped("clusters", cluster.QueueCommand(c)),
 		grouped("clusters", cluster.TopCommand(c)),
 		grouped("clusters", cluster.ManualStepsCommand(c)),
-		grouped("clusters", webhook.NoticesCommand(c)),
+		grouped("clusters", notification.Command(c)),
 		grouped("clusters", policy.RequestCommand(c)),
 		grouped("people", identity.LoginCommand(c)),
 		grouped("people", identity.LogoutCommand(c)),

@@ -44,7 +44,8 @@ func certificate(t *testing.T, host string) (server, client *tls.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{host}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{host}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour), IsCA: true,
 		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
 	if err != nil {
@@ -100,7 +101,8 @@ func (b *bench) must(err error) {
 
 func (b *bench) tell(title, text string, users ...string) {
 	b.Helper()
-	b.must(b.s.Notify(b.Context(), app.Notice{At: b.clock.Now(), Tenant: "t", Kind: app.NoticeReady, Title: title, Text: text, Users: users, About: app.ClusterSubject("web-1")}))
+	b.must(b.s.Notify(b.Context(), app.Notice{At: b.clock.Now(), Tenant: "t", Kind: app.NoticeReady, Title: title, Text: text, Users: users,
+		About: app.ClusterSubject("web-1")}))
 }
 
 type noMasks struct{}
@@ -210,8 +212,9 @@ func TestEmailsSayWhatTheyAre(t *testing.T) {
 		t.Errorf("the headers are %v", h)
 	}
 	for kind, want := range map[string][]string{
-		"text/plain": {"wéb is Bcc", "<b>One</b>\n.\nQUIT\n", "View details: https://muster.test/clusters/web-1\n", "Notification preferences: https://muster.test/account/notifications\n"},
-		"text/html":  {"&lt;b&gt;One&lt;/b&gt;<br>.<br>QUIT<br>", `href="https://muster.test/clusters/web-1"`, `href="https://muster.test/account/notifications"`},
+		"text/plain": {"wéb is Bcc", "<b>One</b>\n.\nQUIT\n", "View details: https://muster.test/clusters/web-1\n",
+			"Notification preferences: https://muster.test/account/notifications\n"},
+		"text/html": {"&lt;b&gt;One&lt;/b&gt;<br>.<br>QUIT<br>", `href="https://muster.test/clusters/web-1"`, `href="https://muster.test/account/notifications"`},
 	} {
 		for _, w := range want {
 			if !strings.Contains(strings.ReplaceAll(parts[kind], "\r\n", "\n"), w) {

@@ -75,7 +75,8 @@ func (m *Mailer) round(ctx context.Context) (next time.Time, err error) {
 		return now.Add(forgetEvery), nil
 	}
 	m.claims++
-	due, next, err := m.Store.ClaimEmails(ctx, notification.EmailClaim{Holder: fmt.Sprintf("%s %d %d", m.Name, now.UnixMicro(), m.claims), Now: now, For: claimFor, Most: most})
+	holder := fmt.Sprintf("%s %d %d", m.Name, now.UnixMicro(), m.claims)
+	due, next, err := m.Store.ClaimEmails(ctx, notification.EmailClaim{Holder: holder, Now: now, For: claimFor, Most: most})
 	if err != nil || len(due) == 0 {
 		return next, err
 	}

@@ -99,7 +99,8 @@ func bodyText(e notification.Email) string {
 func rich(e notification.Email, page, preferences string) string {
 	esc := html.EscapeString
 	var b strings.Builder
-	b.WriteString(`<!DOCTYPE html><html lang="en"><body style="margin:0;padding:24px;background:#f2f4ef;font-family:system-ui,-apple-system,'Segoe UI',Arial,sans-serif;` +
+	b.WriteString(`<!DOCTYPE html><html lang="en"><body style="margin:0;padding:24px;background:#f2f4ef;` +
+		`font-family:system-ui,-apple-system,'Segoe UI',Arial,sans-serif;` +
 		`color:#14201b"><div style="max-width:560px;margin:0 auto;padding:24px;background:#fdfefb;border:1px solid #dbe1d8;border-radius:12px">`)
 	b.WriteString(`<p style="margin:0 0 12px;font-size:18px;font-weight:600">` + esc(clean(e.What.Title, 300)) + `</p>`)
 	if e.What.Text != "" {

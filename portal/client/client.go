@@ -39,6 +39,7 @@ type Client struct {
 	Leases            *Leases
 	Maintenance       *Maintenance
 	Notices           *Notices
+	Inbox             *Inbox
 	Nodes             *Nodes
 	Operations        *Operations
 	Orphans           *Orphans
@@ -111,6 +112,7 @@ func New(s Settings) (*Client, error) {
 	c.Leases = (*Leases)(p)
 	c.Maintenance = (*Maintenance)(p)
 	c.Notices = (*Notices)(p)
+	c.Inbox = (*Inbox)(p)
 	c.Nodes = (*Nodes)(p)
 	c.Operations = (*Operations)(p)
 	c.Orphans = (*Orphans)(p)

@@ -202,23 +202,6 @@ func (p *Service) savePreferences(w http.ResponseWriter, r *http.Request, a app.
 	return nil
 }
 
-func (p Preferences) slackState() string {
-	if p.Slack {
-		return "Slack: your account is linked. Results of clusters that you create in Slack are always posted in their thread."
-	}
-	return "Slack: no account is linked. Message Muster in Slack to link yours."
-}
-
-func (p Preferences) emailState() string {
-	switch {
-	case !p.EmailEnabled:
-		return "Email: this server doesn't send email."
-	case p.Email == "":
-		return "Email: your account has no address. Ask an admin to add it."
-	}
-	return "Email: sent to " + p.Email + "."
-}
-
 // alarming reports whether a kind is shown as something bad.
 func alarming(k app.NoticeKind) bool {
 	return k == app.NoticeFailed || k == app.NoticeLost || k == app.NoticeAlarm

@@ -46,7 +46,8 @@ func dropMembershipsOf(t *db.Tx, tenant, user string) error {
 }
 
 func dropPeopleOf(t *db.Tx, tenant string) error {
-	for _, table := range []string{"cluster_shares", "api_tokens", "memberships", "user_groups", "signins", "sso_subjects", "identities", "second_factors", "recovery_codes",
+	for _, table := range []string{"cluster_shares", "api_tokens", "memberships", "user_groups", "signins",
+		"sso_subjects", "identities", "second_factors", "recovery_codes",
 		"inbox", "notification_preferences", "notification_emails", "users"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err

@@ -69,7 +69,7 @@ func (f emailFlags) password(env func(string) (string, bool)) (string, error) {
 	}
 	file, err := os.Open(f.passwordFile)
 	if err != nil {
-		return "", cli.Usagef("--smtp-password-file: %w", err)
+		return "", cli.Usagef("--smtp-password-file: %v", err)
 	}
 	defer func() { _ = file.Close() }()
 	b, err := io.ReadAll(io.LimitReader(file, 4<<10))
@@ -79,7 +79,8 @@ func (f emailFlags) password(env func(string) (string, bool)) (string, error) {
 // mailer emails notifications to people, and deletes old ones.
 func (s *Server) mailer(name string) *email.Mailer {
 	page := func(n notification.Email) string { return cmp.Or(address.Of(n.What.About), "/notifications") }
-	return &email.Mailer{Name: name, Installation: s.Store.InstallationID, Store: s.Store, Server: s.Email, Masks: s.Services.Cluster.Masks, Log: s.Log, Now: time.Now,
+	return &email.Mailer{Name: name, Installation: s.Store.InstallationID, Store: s.Store, Server: s.Email,
+		Masks: s.Services.Cluster.Masks, Log: s.Log, Now: time.Now,
 		Links: func() email.Links {
 			return email.Links{Base: cmp.Or(s.SignIn.URL, s.URL), Preferences: "/account/notifications", Page: page}
 		}}

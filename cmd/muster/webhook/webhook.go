@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"muster/app/humanize"
 	"muster/app/webhook"
 	"muster/cmd/muster/cli"
-	"muster/portal/wire"
 
 	"github.com/spf13/cobra"
 )
@@ -413,45 +411,4 @@ func tryWords(n int) string {
 		return "1 try"
 	}
 	return strconv.Itoa(n) + " tries"
-}
-
-// NoticesCommand lists notifications.
-func NoticesCommand(c *cli.Context) *cobra.Command {
-	var limit int
-	var before int64
-	cmd := &cobra.Command{Use: "notifications", Short: "List your notifications, newest first (admins: the tenant's)",
-		Long: "List your notifications, newest first: expiring leases, waiting and decided requests, clusters that are ready, failed or lost machines,\n" +
-			"budgets and alarms. Admins see those of the whole tenant. To send notifications elsewhere, use webhooks (`muster webhook`).",
-		Example: "  muster notifications\n  muster notifications --limit 100 --before 4711", Args: cli.AtMost(0)}
-	cmd.Flags().IntVar(&limit, "limit", 20, "maximum `number` of notifications, up to 200")
-	cmd.Flags().Int64Var(&before, "before", 0, "only notifications before this `number`")
-	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
-		list, next, err := cl.Notices.List(ctx, before, limit)
-		if err != nil {
-			return err
-		}
-		if c.JSON() {
-			return c.PrintJSON(struct {
-				Notices []wire.Notice `json:"notifications"`
-				Next    int64         `json:"next,omitempty"`
-			}{list, next})
-		}
-		if len(list) == 0 {
-			_, err := fmt.Fprintln(c.Stdout, "No notifications.")
-			return err
-		}
-		t := cli.NewTable("AGE>", "KIND", "NOTIFICATION")
-		for _, n := range list {
-			text := n.Title
-			if n.Text != "" {
-				text += " " + n.Text
-			}
-			t.Add(humanize.Duration(time.Since(n.At)), string(n.Kind), cli.OneLine(text))
-		}
-		if err := t.Show(c); err != nil || next == 0 {
-			return err
-		}
-		_, err = fmt.Fprintf(c.Stdout, "Older notifications: muster notifications --before %d\n", next)
-		return err
-	})
 }

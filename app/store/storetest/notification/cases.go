@@ -29,7 +29,9 @@ var Cases = kit.Cases(newTest, []struct {
 func (t *storeTest) people(roles map[string]app.Role) {
 	t.Helper()
 	for name, role := range roles {
-		t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: kit.Tenant, Name: name, Role: role, Email: name + "@example.com", PasswordHash: "x", CreatedAt: t.Clock.Now()}))
+		u := identity.User{Tenant: kit.Tenant, Name: name, Role: role, Email: name + "@example.com", PasswordHash: "x"}
+		u.CreatedAt = t.Clock.Now()
+		t.Must(t.Store.CreateUser(t.Ctx, u))
 	}
 }
 
@@ -57,7 +59,7 @@ func (t *storeTest) inboxes() {
 	a := kit.Boss
 	_, err := t.Store.SaveGroup(t.Ctx, a, identity.GroupChange{Name: "ops", Add: []string{"ada", "eve"}}, t.Clock.Now())
 	t.Must(err)
-	t.tell(app.NoticeReady, "one", []string{"ada", "ada", "bot", "nobody"}, []string{"ops"})
+	t.tell(app.NoticeReady, "one", []string{"ada", "ada", "bot", "stranger"}, []string{"ops"})
 	t.tell(app.NoticeReady, "two", []string{"ada"}, nil)
 	t.tell(app.NoticeApproval, "decide", nil, nil) // by role
 	t.tell(app.NoticeHook, "for admins' hooks", nil, nil)
@@ -103,7 +105,8 @@ func (t *storeTest) preferences() {
 	t.wantEmails("a", "ada@example.com failed")
 	is, err := t.Store.NotificationPreferences(t.Ctx, kit.Tenant, "ada")
 	t.Must(err)
-	if got, want := fmt.Sprintf("%+v", is), "{Kinds:[{Kind:ready Portal:false Slack:true Email:false}] Email:ada@example.com Slack:false EmailEnabled:true}"; got != want {
+	want := "{Kinds:[{Kind:ready Portal:false Slack:true Email:false}] Email:ada@example.com Slack:false EmailEnabled:true}"
+	if got := fmt.Sprintf("%+v", is); got != want {
 		t.Fatalf("the preferences are %s, not %s", got, want)
 	}
 }

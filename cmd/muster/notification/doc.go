@@ -1,0 +1,2 @@
+// Package notification has the commands of people's notifications.
+package notification
