@@ -53,3 +53,12 @@ type EmailQueue interface {
 	ForgetNotifications(ctx context.Context, now time.Time) error
 	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 }
+
+// EmailNotice returns what an email says. Others than its reader may see an email, so it hides the values of configurations as from someone
+// who can't read them.
+func (a *Service) EmailNotice(ctx context.Context, e Email) (app.Notice, error) {
+	list := []app.Notice{e.What}
+	stranger := app.Actor{Tenant: e.Tenant, User: "@email", Role: app.RoleViewer} // no account has this name
+	err := a.Masks.MaskNotices(ctx, stranger, list)
+	return list[0], err
+}

@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/notification"
 )
 
 // Page is a page of the portal with something on it.
@@ -106,6 +107,13 @@ func (h *Instance) known(ctx context.Context) (map[string]string, error) {
 	}
 	for _, r := range requests {
 		k["request"] = number(r.ID)
+	}
+	mine, err := h.Services.Notification.Notifications(ctx, boss, notification.Query{Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range mine {
+		k["notification"] = number(n.ID)
 	}
 	deliveries, err := h.Services.Webhook.HookDeliveries(ctx, boss, "chargeback", 0, 1)
 	if err != nil {

@@ -27,11 +27,12 @@ type Mailer struct {
 	Installation string
 	Store        notification.EmailQueue
 	Server       *Server // nil: no email is sent
-	Masks        notification.Masks
-	Links        func() Links
-	Log          *slog.Logger
-	Now          func() time.Time
-	Chance       func() float64 // from 0 to 1, to spread retries; nil: at random
+	// Notice returns what an email says.
+	Notice func(ctx context.Context, e notification.Email) (app.Notice, error)
+	Links  func() Links
+	Log    *slog.Logger
+	Now    func() time.Time
+	Chance func() float64 // from 0 to 1, to spread retries; nil: at random
 
 	claims  int
 	forgot  time.Time
@@ -124,13 +125,10 @@ func (m *Mailer) sendAll(ctx context.Context, due []notification.Email) {
 }
 
 func (m *Mailer) send(ctx context.Context, c *smtp.Client, e notification.Email) error {
-	// An email is read by more than its reader, so it shows what strangers to the configuration may see.
-	stranger := app.Actor{Tenant: e.Tenant, User: e.User, Role: app.RoleViewer}
-	list := []app.Notice{e.What}
-	if err := m.Masks.MaskNotices(ctx, stranger, list); err != nil {
+	var err error
+	if e.What, err = m.Notice(ctx, e); err != nil {
 		return err
 	}
-	e.What = list[0]
 	return m.Server.send(c, e.To, compose(e, m.Server.From, m.Installation, m.Links(), m.Now()))
 }
 
