@@ -80,8 +80,22 @@ func (l *live) send(ctx context.Context, out *site.Stream, c Show) (rest, error)
 	if err != nil {
 		return moving, err
 	}
+	if err := l.bell(ctx, out, c); err != nil {
+		return moving, err
+	}
 	l.have = nil
 	return l.restOf(c), out.Flush()
+}
+
+// bell sends the number of the reader's unread notifications, which no other page shares. While an operation runs, it has nothing to say.
+func (l *live) bell(ctx context.Context, out *site.Stream, c Show) error {
+	if op := c.Operation(); op != nil && !op.Status.Ended() {
+		return nil
+	}
+	shared := l.shared
+	l.shared = nil
+	defer func() { l.shared = shared }()
+	return l.part(ctx, out, "bell", page.Bell(l.p.Unread(ctx, l.a), false))
 }
 
 func (l *live) overview(ctx context.Context, out *site.Stream, c Show) error {
