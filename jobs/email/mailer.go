@@ -102,6 +102,8 @@ func (m *Mailer) sendAll(ctx context.Context, due []notification.Email) {
 		switch {
 		case e.To == "":
 			end.State = notification.EmailDropped
+		case m.Now().Sub(e.QueuedAt) > webhook.DeliveryTime: // as after a backup was restored
+			end.State, end.Error = notification.EmailDropped, "It waited for more than a day."
 		case ctx.Err() != nil || m.Now().Sub(begun) > sendTime:
 			return // the claim ends by itself
 		default:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
 	"muster/app/identity"
 	"muster/app/notification"
 	"muster/app/store/storetest/kit"
@@ -103,9 +104,23 @@ func (t *storeTest) preferences() {
 	t.tell(app.NoticeFailed, "failed", []string{"ada"}, nil)
 	t.want("ada", false, "failed")
 	t.wantEmails("a", "ada@example.com failed")
+	hash := identity.HashToken("link")
+	now := t.Clock.Now()
+	t.Must(t.Store.SaveLink(t.Ctx, hash, identity.Link{Kind: "slack", External: "T1/U1", Label: "ada", At: now, ExpiresAt: now.Add(identity.LinkLife)}))
+	_, err := t.Store.UseLink(t.Ctx, who, hash, now)
+	t.Must(err)
+	p.Slack = false
+	t.Must(t.Store.SaveNotificationPreferences(t.Ctx, who, []notification.Preference{p}, now))
+	t.tell(app.NoticeReady, "ready again", []string{"ada"}, nil)
+	t.tell(app.NoticeFailed, "failed again", []string{"ada"}, nil)
+	t.Must(t.Store.CollectChatNotices(t.Ctx, "slack", chat.NoticeKinds, now, now.Add(-time.Hour)))
+	dms, err := t.Store.ChatDMs(t.Ctx, "slack", "T1", now, 10)
+	if t.Must(err); len(dms) != 2 || dms[0].Notice.Title != "failed" || dms[1].Notice.Title != "failed again" {
+		t.Fatalf("Slack gets %+v", dms)
+	}
 	is, err := t.Store.NotificationPreferences(t.Ctx, kit.Tenant, "ada")
 	t.Must(err)
-	want := "{Kinds:[{Kind:ready Portal:false Slack:true Email:false}] Email:ada@example.com Slack:false EmailEnabled:true}"
+	want := "{Kinds:[{Kind:ready Portal:false Slack:false Email:false}] Email:ada@example.com Slack:true EmailEnabled:true}"
 	if got := fmt.Sprintf("%+v", is); got != want {
 		t.Fatalf("the preferences are %s, not %s", got, want)
 	}
