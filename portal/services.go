@@ -21,6 +21,7 @@ import (
 	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
+	"muster/portal/run"
 	"muster/portal/scaling"
 	"muster/portal/site"
 	"muster/portal/template"
@@ -54,6 +55,7 @@ type services struct {
 	operation *operation.Service
 	home      *home.Service
 	window    *window.Service
+	run       *run.Service
 	scaling   *scaling.Service
 	value     *providervalue.Service
 }
@@ -61,6 +63,7 @@ type services struct {
 func newServices(s *site.Site) (n services) {
 	n.webhook = webhook.New(s)
 	n.window = window.New(s)
+	n.run = run.New(s)
 	n.scaling = scaling.New(s)
 	n.value = providervalue.New(s)
 	n.audit = audit.New(s)

@@ -28,6 +28,7 @@ import (
 	"muster/app/store/receipt"
 	"muster/app/store/request"
 	"muster/app/store/resource"
+	"muster/app/store/run"
 	"muster/app/store/scaling"
 	"muster/app/store/secret"
 	"muster/app/store/session"
@@ -76,6 +77,7 @@ type (
 	webhookStore     = webhook.Store
 	fleetStore       = fleet.Store
 	volumeStore      = volume.Store
+	runStore         = run.Store
 	windowStore      = window.Store
 	pluginStore      = plugin.Store
 	valueStore       = providervalue.Store
@@ -116,6 +118,7 @@ type Store struct {
 	webhookStore
 	fleetStore
 	volumeStore
+	runStore
 	windowStore
 	pluginStore
 	valueStore
@@ -148,7 +151,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		sessionStore:     *session.New(d),
 		identityStore: *identity.New(d, identity.Parts{
 			Ends: []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, place.DropOf, resource.DropOf, catalog.DropOf, window.DropOf, scaling.Forget,
-				providervalue.DropOf, image.DropOf},
+				providervalue.DropOf, image.DropOf, run.DropOf},
 			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas},
 				{What: "maintenance", Copy: window.Copy}},
 		}),
@@ -174,6 +177,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		requestStore:    *request.New(d),
 		webhookStore:    *webhook.New(d),
 		fleetStore:      *fleet.New(d),
+		runStore:        *run.New(d),
 		windowStore:     *window.New(d),
 		pluginStore:     *plugin.New(d),
 		volumeStore:     *volume.New(d),
