@@ -43,7 +43,7 @@ func (w *actions) act(ctx context.Context, as *execution.Assignment, out family.
 	case app.ActionCompare:
 		return w.compare(ctx, as, out, r)
 	case app.ActionRun:
-		return w.run(ctx, as, out, r)
+		return runCommand(ctx, w, as, out, r)
 	case app.ActionSleep:
 		return w.sleep(ctx, as, out)
 	case app.ActionBake:

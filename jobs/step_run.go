@@ -13,16 +13,16 @@ import (
 // reasonCommand is why a command's step failed that ended with another exit code than 0.
 const reasonCommand = "command_failed"
 
-// run carries out a command that a person runs. A claim taken over waits for a command that still runs, and does not repeat one that has
+// runCommand carries out a command that a person runs. A claim taken over waits for a command that still runs, and does not repeat one that has
 // succeeded.
-func (w *actions) run(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
+func runCommand(ctx context.Context, w *actions, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	return w.call(ctx, as, out, func(sh family.Shell, a family.Automator, call family.ServiceCall) error {
 		exit := 0
 		call.Tell = nil
 		call.Exited = func(code int) { exit = code; r.Exit = &exit }
 		err := a.Run(ctx, sh, call, out)
 		if e := (*app.Error)(nil); exit != 0 && errors.As(err, &e) && e.Code == app.EScript {
-			return &app.Error{Code: app.EScript, Reason: reasonCommand, Message: fmt.Sprintf("The command ended with exit code %d", exit)}
+			return &app.Error{Code: app.EScript, Reason: reasonCommand, Message: fmt.Sprintf("The command ended with exit code %d.", exit)}
 		}
 		return err
 	})

@@ -11,7 +11,7 @@ import (
 )
 
 // assignRun adds the command of its operation to a step. A person has typed it, so nothing in it is replaced: what looks like the
-// reference to a secret stays text. What is secret in the cluster's configuration is told to the worker only, which hides it in the output.
+// reference to a secret stays text. What is secret in the cluster's configuration is only for the worker, which hides it in the output.
 func (a *Service) assignRun(ctx context.Context, as *Assignment, c *ClaimedStep, oc *operationConfig) error {
 	r, err := a.Inputs.RunOf(ctx, c.Tenant, c.Step.Operation)
 	if err != nil {

@@ -49,7 +49,7 @@ func runCommand(_ context.Context, _ *Builder, d *updateBuilder) error {
 }
 
 // planRun has the planner know of the command, and of no other nodes than those on which it is run.
-func (d *updateBuilder) planRun(r *plan.Request) {
+func planRun(d *updateBuilder, r *plan.Request) {
 	if d.ask.Kind != app.OperationRun {
 		return
 	}
@@ -61,7 +61,7 @@ func (d *updateBuilder) planRun(r *plan.Request) {
 }
 
 // runChanges shows the command to those who decide.
-func (d *updateBuilder) runChanges() []app.ValueChange {
+func runChanges(d *updateBuilder) []app.ValueChange {
 	if d.ask.Kind != app.OperationRun {
 		return nil
 	}

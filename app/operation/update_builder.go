@@ -291,7 +291,7 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 			return err
 		}
 	}
-	d.planRun(&r)
+	planRun(d, &r)
 	if !nothing {
 		if r.Hooks, err = a.Plans.Scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {
 			return err
@@ -321,7 +321,7 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 		d.note("%s", words)
 	}
 	after := d.nodes.after()
-	changes := append(d.runChanges(), cluster.ChangesOf(d.was, d.definition)...)
+	changes := append(runChanges(d), cluster.ChangesOf(d.was, d.definition)...)
 	if len(changes) > cluster.MostValueChanges {
 		d.note("%d more values change.", len(changes)-cluster.MostValueChanges)
 		changes = changes[:cluster.MostValueChanges]

@@ -40,6 +40,9 @@ func (r *Run) Limit() time.Duration {
 	return r.Timeout
 }
 
+// NoRun is the reason of an error about an operation that runs no command.
+const NoRun = "no_run"
+
 // RunResult is how a command ended on a node.
 type RunResult struct {
 	Node  string        `json:"node"`
@@ -60,6 +63,8 @@ func (r RunResult) Words() string {
 	switch {
 	case r.Exit == 0 && r.State == app.StepSucceeded:
 		return "OK"
+	case r.State == app.StepDropped && !r.StartedAt.IsZero():
+		return "cancelled"
 	case r.Exit > 0:
 		return "exit code " + strconv.Itoa(r.Exit)
 	}

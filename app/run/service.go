@@ -52,6 +52,9 @@ func (s *Service) Run(ctx context.Context, actor app.Actor, id string, operation
 	if err != nil {
 		return View{}, err
 	}
+	if err := actor.MayChange("Run", c); err != nil { // to see it takes more than to see the cluster
+		return View{}, err
+	}
 	op, err := s.operation(ctx, c, operation)
 	if err != nil {
 		return View{}, err
@@ -93,6 +96,6 @@ func (s *Service) operation(ctx context.Context, c app.Cluster, id int64) (app.O
 			return o, nil
 		}
 	}
-	return app.Operation{}, &app.Error{Code: app.ENotFound, Message: "There's no such command in this cluster.",
+	return app.Operation{}, &app.Error{Code: app.ENotFound, Reason: plan.NoRun, Message: "There's no such command in this cluster.",
 		Hint: "See the cluster's history for its operations."}
 }

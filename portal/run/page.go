@@ -25,7 +25,7 @@ type Show struct {
 	MayCancel bool
 }
 
-// Node is how the command went on a node.
+// Node is a node with what the command said there.
 type Node struct {
 	plan.RunResult
 	Lines []app.LogLine

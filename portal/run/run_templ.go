@@ -178,7 +178,7 @@ func Page(f page.Frame, s Show) templ.Component {
 	})
 }
 
-// State is how the command goes on all nodes together.
+// State is the progress of the command on all nodes together.
 //
 //go:noinline
 func State(s Show) templ.Component {
@@ -391,7 +391,7 @@ func Output(s Show, n Node) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if n.Exit < 0 && n.Error != "" {
+		if n.Exit < 0 && n.Error != "" && n.State == app.StepFailed {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p class=\"complaint\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

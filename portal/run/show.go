@@ -6,9 +6,11 @@ import (
 	"net/url"
 	"path"
 	"strconv"
+	"strings"
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/plan"
 	"muster/portal/site"
 
 	"github.com/go-chi/chi/v5"
@@ -19,6 +21,10 @@ const mostLines = 3000
 
 func (p *Service) show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	s, err := p.read(r.Context(), a, chi.URLParam(r, "id"), chi.URLParam(r, "operation"))
+	if app.AsError(err).Reason == plan.NoRun { // another operation has a page, too
+		http.Redirect(w, r, strings.Replace(r.URL.Path, "/runs/", "/operations/", 1), http.StatusSeeOther)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

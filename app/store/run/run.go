@@ -1,4 +1,3 @@
-// Package run keeps the commands that operations run on nodes, and how they ended.
 package run
 
 import (
@@ -49,7 +48,7 @@ func (s *Store) RunOf(ctx context.Context, tenant string, operation int64) (plan
 	err := s.Row(ctx, `SELECT run FROM runs WHERE tenant = ? AND operation = ?`, tenant, operation).Scan(&text)
 	switch {
 	case db.IsNoRows(err):
-		return r, app.Errorf(app.ENotFound, "Operation %d doesn't run a command.", operation)
+		return r, &app.Error{Code: app.ENotFound, Reason: plan.NoRun, Message: fmt.Sprintf("Operation %d doesn't run a command.", operation)}
 	case err != nil:
 		return r, fmt.Errorf("store: run: %w", err)
 	}

@@ -113,7 +113,7 @@ func table(c *cli.Context, v run.View) error {
 			took = humanize.Duration(r.EndedAt.Sub(r.StartedAt))
 		}
 		text := r.Words()
-		if r.Exit < 0 && r.Error != "" {
+		if r.Exit < 0 && r.Error != "" && r.State == app.StepFailed {
 			text += ": " + r.Error
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Node, text, took)
