@@ -89,6 +89,7 @@ var PermissionTable = map[string]permission{
 	"Watch":                {ScopeRead, All, All, see, see, see, see, proofNever},
 	"ClusterFacts":         {ScopeRead, All, All, see, use, use, use, proofNever},
 	"NodeReports":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Run":                  {ScopeRead, All, All, see, use, use, use, proofNever}, // a command, whose text may tell of more than its output
 	"Places":               {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewRollBack":      {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewAcceptPartial": {ScopeRead, All, All, see, see, see, see, proofNever},
@@ -115,6 +116,7 @@ var PermissionTable = map[string]permission{
 	"DeleteClusterWith":  {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"Update":             {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"UpdateServices":     {ScopeCluster, All, All, use, use, No, use, proofNever}, // of Update: to start, stop, restart and compare services
+	"RunCommand":         {ScopeCluster, All, All, use, use, No, use, proofNever}, // of Update: a command on nodes, as SSH would
 	"ClusterSharing":     {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
 	"ShareCluster":       {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"ClusterKey":         {ScopeCluster, All, All, Own, Own, No, Own, proofAlways},

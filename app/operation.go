@@ -29,6 +29,7 @@ const (
 	OperationUpgrade        OperationKind = "upgrade" // to the template and the services as the catalog has them now
 	OperationRepair         OperationKind = "repair"
 	OperationCompare        OperationKind = "compare" // what services' tools would change on nodes; nothing is done
+	OperationRun            OperationKind = "run"     // a command on nodes
 
 	// All machines of a cluster are stopped, and started again.
 	OperationSleep OperationKind = "sleep"
@@ -37,7 +38,7 @@ const (
 
 // Updates are the kinds of update.
 var Updates = []OperationKind{OperationResize, OperationAddServices, OperationRemoveServices, OperationReconfigure, OperationStart, OperationStop,
-	OperationRestart, OperationUpgrade, OperationRepair, OperationCompare}
+	OperationRestart, OperationUpgrade, OperationRepair, OperationCompare, OperationRun}
 
 // OperationStatus is the state of an operation in one word.
 type OperationStatus string
@@ -122,7 +123,10 @@ func PartialUnacceptable(hint, format string, args ...any) error {
 
 // UseCase is whose permission an update of the kind needs.
 func (k OperationKind) UseCase() string {
-	if k.ServicesOnly() {
+	switch {
+	case k == OperationRun:
+		return "RunCommand"
+	case k.ServicesOnly():
 		return "UpdateServices"
 	}
 	return "Update"
@@ -146,7 +150,7 @@ func (k OperationKind) GrowsNodes() bool {
 func (k OperationKind) GivesBack() bool { return k == OperationDelete || k == OperationRollBack }
 
 // RunsScripts reports whether scripts can be run on the nodes of such an operation: where machines are given back, stopped or started
-// they may not answer.
+// they may not answer, and a command is not a change of the cluster.
 func (k OperationKind) RunsScripts() bool {
-	return !k.GivesBack() && k != OperationSleep && k != OperationWake
+	return !k.GivesBack() && k != OperationRun && k != OperationSleep && k != OperationWake
 }

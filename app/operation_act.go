@@ -56,7 +56,7 @@ func (k OperationKind) ServicesOnly() bool {
 
 // Undoable reports whether a rollback of such an operation makes sense: machines that were deleted stay deleted.
 func (k OperationKind) Undoable() bool {
-	return k != OperationDelete && k != OperationRollBack && k != OperationRepair && k != OperationCompare
+	return k != OperationDelete && k != OperationRollBack && k != OperationRepair && k != OperationCompare && k != OperationRun
 }
 
 // Verb is the act as used in a sentence: "you can roll it back".
@@ -87,6 +87,8 @@ func (o Operation) Refuse(a Act, latest bool) *Error {
 		Message: fmt.Sprintf("%s %s, so you can't %s.", humanize.Upper(o.Kind.The()), States[o.Status], a.Verb())}
 	acts := o.Acts(latest)
 	switch {
+	case a == ActRollBack && o.Kind == OperationRun:
+		e.Message = "A command can't be rolled back."
 	case a == ActRollBack && !o.Kind.Undoable():
 		e.Message = humanize.Upper(o.Kind.The()) + " can't be rolled back because deleted machines can't be restored."
 	case a == ActRollBack && o.Status == OperationSucceeded && o.Kind == OperationCreate:

@@ -18,6 +18,7 @@ var KindWords = map[OperationKind]struct{ the, noun, verb, doing string }{
 	OperationUpgrade:        {"the ", "upgrade", "upgrade", "upgrading"},
 	OperationRepair:         {"the ", "repair", "repair", "repairing"},
 	OperationCompare:        {"the ", "comparison", "compare with current state", "comparing"},
+	OperationRun:            {"the ", "command", "run a command", "running a command"},
 	OperationSleep:          {"", "going to sleep", "put to sleep", "going to sleep"},
 	OperationWake:           {"", "waking up", "wake", "waking up"},
 }

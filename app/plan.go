@@ -32,6 +32,8 @@ const (
 	ActionCheck Action = "check"
 	// ActionCompare has the service's tool say what it would change. No service defines it.
 	ActionCompare Action = "compare"
+	// ActionRun runs a command, or an action of the template; see Plan.Run. No service defines it.
+	ActionRun Action = "run"
 	// ActionHook runs the script of an operation hook; see Plan.Hooks.
 	ActionHook Action = "hook"
 	// ActionNames writes the names and addresses of all nodes on one of them. No service defines it.

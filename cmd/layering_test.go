@@ -37,7 +37,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
 	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/plugin", "app/policy", "app/pool",
 	"app/notification", "app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
-	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine", "app/scaling", "app/activity"}
+	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine", "app/scaling", "app/activity", "app/run"}
 
 // The first matching line counts.
 var rooms = []room{
@@ -88,6 +88,7 @@ var rooms = []room{
 	{"app/secret", []string{"nouns", "app/catalog"}, "what may be shown of a cluster depends on its template"},
 	{"app/settings", []string{"nouns", "app/build", "app/catalog", "app/identity", "app/idle", "app/policy", "app/pool", "app/resource", "app/secret",
 		"app/webhook", "app/window"}, "the settings of a tenant are those of all domains that keep some"},
+	{"app/run", []string{"nouns", "app/cluster"}, "a command is an update of its cluster"},
 	{"app/sshaccess", []string{"nouns", "app/cluster"}, "who signs in to a node may change its cluster"},
 	{"app/upkeep", []string{"nouns", "app/cluster", "app/idle", "app/image", "app/lease", "app/operation", "app/pool", "app/scaling", "app/usage"}, "it calls what is due in each domain"},
 	{"app/usage", []string{"nouns", "app/catalog", "app/cluster", "app/lease", "app/policy"}, "what is used is known by clusters, and what is coming by leases"},
@@ -100,10 +101,12 @@ var rooms = []room{
 		"app/store/resource", "app/store/chat", "app/store/cluster", "app/store/receipt", "app/store/idle", "app/store/scaling", "app/store/lease", "app/store/usage",
 		"app/store/health", "app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook",
 		"app/store/fleet", "app/store/volume", "app/store/window", "app/store/quarantine", "app/store/place", "app/store/plugin", "app/store/providervalue", "app/store/image",
-		"app/store/notification"},
+		"app/store/notification",
+		"app/store/run"},
 		"it puts the parts together that keep a noun each"},
 	// The parts, lowest first: the SQL of one noun calls that of another only if it's listed above it.
 	{"app/store/db", []string{"nouns", "domains", "migrations"}, "an open database knows no noun, and its tables are made by migrations"},
+	{"app/store/run", []string{"nouns", "domains", "app/store/db"}, "commands are noted by operations and their steps"},
 	{"app/store/audit", []string{"nouns", "domains", "app/store/db"}, "whatever is kept writes to the audit log through a transaction; this reads it"},
 	{"app/store/feed", []string{"nouns", "domains", "app/store/db"}, "events, logs and notices are written by all and read by people"},
 	{"app/store/idempotency", []string{"nouns", "domains", "app/store/db"}, "what an answer was depends on nothing else that is kept"},
@@ -144,11 +147,11 @@ var rooms = []room{
 	{"app/store/place", []string{"nouns", "domains", "app/store/db"}, "places are noted by those who create clusters and machines"},
 	{"app/store/operation", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/identity", "app/store/catalog",
 		"app/store/policy", "app/store/resource", "app/store/cluster", "app/store/idle", "app/store/lease", "app/store/health", "app/store/build", "app/store/volume",
-		"app/store/ledger", "app/store/place", "app/store/providervalue"},
+		"app/store/ledger", "app/store/place", "app/store/providervalue", "app/store/run"},
 		"an operation begins with what a cluster is, and reserves and notes what it takes"},
 	{"app/store/image", []string{"nouns", "domains", "app/store/db", "app/store/identity", "app/store/operation"}, "images are built by operations"},
 	{"app/store/execution", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/policy", "app/store/cluster", "app/store/receipt",
-		"app/store/volume", "app/store/ledger", "app/store/operation", "app/store/place", "app/store/image"}, "a finished step moves others by the ledger's rules"},
+		"app/store/volume", "app/store/ledger", "app/store/operation", "app/store/place", "app/store/image", "app/store/run"}, "a finished step moves others by the ledger's rules"},
 	{"app/store/quarantine", []string{"nouns", "domains", "app/store/db", "app/store/cluster"}, "kept machines are in clusters of their own"},
 	{"app/store/pool", []string{"nouns", "domains", "app/store/db", "app/store/identity", "app/store/ledger", "app/store/operation"},
 		"machines of pools are created and deleted by operations"},
@@ -242,6 +245,7 @@ var rooms = []room{
 	{"portal/chat", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/health", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/idle", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
+	{"portal/run", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/scaling", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/identity", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/node", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},

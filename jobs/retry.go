@@ -64,6 +64,7 @@ var policy = []rule{
 		advice: "Check its log. Fix the cause on the node and resume, or change the configuration to finish the remaining steps."},
 	{code: app.EScript, reason: reasonUnhealthy, verdict: ask, // it has been waited for as long as the service says
 		advice: "The service runs but isn't healthy. Fix the cause on the node and resume, or change the configuration to finish the remaining steps."},
+	{code: app.EScript, reason: reasonCommand, verdict: ask, advice: "Check its output. To run it again on the nodes where it failed, resume."},
 	{code: app.EInternal, verdict: again, tries: 3, first: time.Second},
 	{code: app.EConflict, verdict: again, tries: 5, first: time.Second}, // someone else is at work on the same thing
 	{code: app.EConflict, reason: reasonImageRoom, verdict: ask, advice: "Free up space on the host's disk, then resume."},
@@ -111,6 +112,8 @@ func retryOf(e *app.Error, as *execution.Assignment) app.Retry {
 func ruleOf(e *app.Error, a app.Action) rule {
 	p := ruleFor(e)
 	switch {
+	case a == app.ActionRun && e.Reason == reasonTimeLimit: // a person's command isn't repeated by itself
+		p.verdict, p.advice = ask, "Check its output. Run it again with a longer timeout."
 	case a != app.ActionDelete:
 	case p.verdict == again, p.verdict == elsewhere:
 		p.verdict, p.tries, p.first = again, math.MaxInt, max(p.first, time.Second)

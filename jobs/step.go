@@ -42,6 +42,8 @@ func (w *actions) act(ctx context.Context, as *execution.Assignment, out family.
 		return w.check(ctx, as, out)
 	case app.ActionCompare:
 		return w.compare(ctx, as, out, r)
+	case app.ActionRun:
+		return runCommand(ctx, w, as, out, r)
 	case app.ActionSleep:
 		return w.sleep(ctx, as, out)
 	case app.ActionBake:

@@ -26,6 +26,7 @@ var estimates = map[app.Action]time.Duration{
 	app.ActionRemove:     10 * time.Second,
 	app.ActionDelete:     20 * time.Second,
 	app.ActionNames:      2 * time.Second,
+	app.ActionRun:        10 * time.Second,
 	app.ActionHook:       10 * time.Second,
 	app.ActionSleep:      10 * time.Second,
 	app.ActionWake:       20 * time.Second,

@@ -37,6 +37,7 @@ var actionOrder = func() map[app.Action]int {
 		order[a] = len(order)
 	}
 	order[app.ActionCompare] = len(order)
+	order[app.ActionRun] = len(order)
 	order[app.ActionSleep] = len(order)
 	order[app.ActionDetach] = len(order)
 	order[app.ActionIsolate] = len(order)

@@ -28,6 +28,7 @@ var kinds = func() map[app.OperationKind]func(g *graph, r appplan.Request) error
 	for _, kind := range app.Updates {
 		kinds[kind] = update
 	}
+	kinds[app.OperationRun] = run
 	return kinds
 }()
 
@@ -59,7 +60,7 @@ func (Planner) Plan(r appplan.Request) (appplan.Plan, error) {
 	g.names(r)
 	questions := g.markManualSteps(r)
 	p := g.plan(r.Kind)
-	p.ManualSteps = questions
+	p.ManualSteps, p.Run = questions, r.Run
 	p = withHooks(p, r)
 	expect(&p, r)
 	withoutBaked(&p, r)

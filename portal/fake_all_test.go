@@ -67,6 +67,7 @@ type everything interface {
 	site.ProviderValues
 	site.Leases
 	site.Idle
+	site.Runs
 	site.Scaling
 	site.Requests
 	site.Health

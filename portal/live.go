@@ -65,7 +65,9 @@ func (p services) livePages() map[string]livePage {
 		// A check that failed wakes no page.
 		"/clusters/*/receipt": {read: p.fleet.ReceiptLive, every: 10 * time.Second},
 		"/notifications":      {read: p.notification.Live},
-		"/orphans":            {read: p.fleet.OrphansLive, wakes: ofInstallation},
+		// Output wakes no list of the tenant.
+		"/clusters/*/runs/*": {read: p.run.Live, every: 2 * time.Second},
+		"/orphans":           {read: p.fleet.OrphansLive, wakes: ofInstallation},
 		// It shows when each was last seen.
 		"/provisioners": {read: p.fleet.ProvisionersLive, wakes: ofInstallation, every: 10 * time.Second},
 		"/manual-steps": {read: p.cluster.ManualSteps.Live},

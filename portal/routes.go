@@ -25,6 +25,7 @@ import (
 	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
+	"muster/portal/run"
 	"muster/portal/scaling"
 	"muster/portal/site"
 	"muster/portal/static"
@@ -63,6 +64,7 @@ func (p *Portal) pages() []site.Route {
 		volume.Routes(p.volume),
 		image.Routes(p.image),
 		window.Routes(p.window),
+		run.Routes(p.run),
 		scaling.Routes(p.scaling),
 		providervalue.Routes(p.value),
 		quarantine.Routes(p.kept),
@@ -100,6 +102,7 @@ func (p *Portal) operations() []site.Operation {
 		resource.Operations(p.resource),
 		chat.Operations(p.chat),
 		window.Operations(p.window),
+		run.Operations(p.run),
 		scaling.Operations(p.scaling),
 		providervalue.Operations(p.value),
 	)

@@ -22,6 +22,7 @@ import (
 	"muster/portal/quarantine"
 	"muster/portal/quota"
 	"muster/portal/resource"
+	"muster/portal/run"
 	"muster/portal/scaling"
 	"muster/portal/site"
 	"muster/portal/template"
@@ -55,6 +56,7 @@ type services struct {
 	operation *operation.Service
 	home      *home.Service
 	window    *window.Service
+	run       *run.Service
 	scaling   *scaling.Service
 	value     *providervalue.Service
 
@@ -64,6 +66,7 @@ type services struct {
 func newServices(s *site.Site) (n services) {
 	n.webhook = webhook.New(s)
 	n.window = window.New(s)
+	n.run = run.New(s)
 	n.scaling = scaling.New(s)
 	n.value = providervalue.New(s)
 	n.notification = notification.New(s)

@@ -36,6 +36,7 @@ import (
 	"muster/app/providervalue"
 	"muster/app/quarantine"
 	"muster/app/resource"
+	"muster/app/run"
 	"muster/app/scaling"
 	"muster/app/secret"
 	"muster/app/settings"
@@ -119,6 +120,7 @@ type Services struct {
 	Ownership    *ownership.Service
 	Repeats      *idempotency.Service
 	SSHAccess    *sshaccess.Service
+	Run       *run.Service
 	Usage        *usage.Service
 	Execution    struct {
 		Coordinator *execution.Service
@@ -279,6 +281,7 @@ func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys 
 	s.Operation.Updates = operation.NewUpdates(operation.UpdatesConfig{
 		Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Solving: solving, Builder: s.Operation.Builder,
 		Submitter: s.Operation.Submitter})
+	s.Run = run.New(run.Config{Store: c.Store, Clusters: s.Cluster.Finder, Updates: s.Operation.Updates})
 	s.Operation.Sleeping = operation.NewSleeping(operation.SleepingConfig{
 		Clusters: s.Cluster.Finder, Builder: s.Operation.Builder, Submitter: s.Operation.Submitter})
 	s.Operation.Schedules = operation.NewSchedules(operation.SchedulesConfig{

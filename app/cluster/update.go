@@ -45,6 +45,10 @@ type Update struct {
 	OnFailure  app.FailureChoice `json:"on_failure,omitempty"`
 	template.PartialOverride
 	PlanHash string `json:"plan_hash,omitempty"` // of the preview that was shown; "" takes what comes
+	// Command is a shell script to run on nodes (run); it is kept, and seen by all who see the operation. Timeout is how long it may take on
+	// each, such as 10m; "" is 30 minutes.
+	Command string `json:"command,omitempty"`
+	Timeout string `json:"timeout,omitempty"`
 	// Volumes says what happens to the cluster's volumes when their nodes are deleted, from now on; "" leaves it as it is.
 	Volumes template.VolumeChoice `json:"volumes,omitempty"`
 	// Backfill marks what Muster asks by itself to have all nodes that were wanted; no one else can.
@@ -97,6 +101,7 @@ type UpdatedNode struct {
 	Added    []string                    `json:"added,omitempty"`
 	Removed  []string                    `json:"removed,omitempty"`
 	Work     map[string]plan.ServiceWork `json:"work,omitempty"`   // by service: what is done to those that stay
+	Runs     bool                        `json:"runs,omitempty"`   // a command is run on it
 	Reason   string                      `json:"reason,omitempty"` // why this one, where there was a choice
 }
 

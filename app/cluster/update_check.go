@@ -30,6 +30,7 @@ var updateFields = map[app.OperationKind][]string{
 	app.OperationUpgrade:        {"batch", "ask_between_batches"},
 	app.OperationRepair:         {"nodes"},
 	app.OperationCompare:        {"services", "nodes"},
+	app.OperationRun:            {"services", "nodes", "batch", "command", "timeout"},
 }
 
 // Check refuses what makes no sense whatever the cluster is like.
@@ -50,6 +51,11 @@ func (m Update) Check() error {
 	}
 	if err := m.checkFailure(); err != nil {
 		return err
+	}
+	if m.Kind == app.OperationRun {
+		if err := m.checkRun(); err != nil {
+			return err
+		}
 	}
 	if m.OnFailure == app.FailureRollBack && !m.Kind.Undoable() {
 		return InvalidUpdate("on_failure", "A repair can't be rolled back because deleted machines can't be restored.", "Omit on_failure.")
@@ -161,7 +167,7 @@ func (m Update) said() (fields []string) {
 	}{{"size", m.Size != 0}, {"services", len(m.Services) > 0}, {"nodes", len(m.Nodes) > 0}, {"hardware", m.Hardware != ""}, {"image", m.Image != ""},
 		{"kept_machine", m.KeptMachine != ""},
 		{"config", len(m.Config) > 0}, {"replace", m.Replace}, {"parameters", len(m.Parameters) > 0}, {"no_restart", m.NoRestart}, {"batch",
-			m.Batch != 0}, {"ask_between_batches", m.AskBetween}} {
+			m.Batch != 0}, {"ask_between_batches", m.AskBetween}, {"command", m.Command != ""}, {"timeout", m.Timeout != ""}} {
 		if f.set {
 			fields = append(fields, f.name)
 		}

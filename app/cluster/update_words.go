@@ -38,6 +38,8 @@ func (p UpdatePreview) Title() string {
 		return humanize.Upper(string(p.Kind)) + " " + orServices(services)
 	case app.OperationCompare:
 		return "Compare " + orServices(p.moved(func(n UpdatedNode) []string { return slices.Collect(maps.Keys(n.Work)) })) + " with current state"
+	case app.OperationRun:
+		return p.runTitle()
 	case app.OperationUpgrade:
 		return "Upgrade to the current catalog"
 	case app.OperationRepair:
@@ -88,7 +90,7 @@ var serviceWorks = []plan.ServiceWork{plan.WorkCompare, plan.WorkConfigure, plan
 
 // Touched reports whether anything is done on the node.
 func (n UpdatedNode) Touched() bool {
-	return n.Change != "" || len(n.Added)+len(n.Removed)+len(n.Work) > 0
+	return n.Change != "" || len(n.Added)+len(n.Removed)+len(n.Work) > 0 || n.Runs
 }
 
 // named returns the nodes with a change.

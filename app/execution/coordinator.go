@@ -165,6 +165,8 @@ type Report struct {
 	Facts map[string]string `json:",omitempty"`
 	// Changes are what a comparison found.
 	Changes *family.Changes `json:",omitempty"`
+	// Exit is the exit code of a command that a person runs, whatever it is; nil where it did not come so far.
+	Exit *int `json:",omitempty"`
 	// Volumes are what was found out about the node's volumes, also where Err is set.
 	Volumes []volume.Seen `json:",omitempty"`
 	// Image is the baked image that a bake has made, or that a create has started its machine from, or tried to.

@@ -8,6 +8,7 @@ import (
 	"muster/app/catalog"
 	"muster/app/cluster"
 	"muster/app/observe"
+	"muster/app/plan"
 	"muster/app/providervalue"
 	"muster/app/quarantine"
 	"muster/app/resource"
@@ -59,6 +60,8 @@ type InputStore interface {
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 	// OperationHooks returns the hooks whose scripts an operation runs.
 	OperationHooks(ctx context.Context, tenant string, operation int64) ([]template.OperationHook, error)
+	// RunOf returns the command that an operation runs; ENotFound where it runs none.
+	RunOf(ctx context.Context, tenant string, operation int64) (plan.Run, error)
 	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
 	// MachinesToCreate counts, by kind, the nodes whose machines an operation is to make now: those of create steps that have not ended, whose
 	// machine is not there and is promised by no pool. Of an operation that also returns machines, only those that wait for no other step; of

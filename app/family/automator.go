@@ -131,6 +131,8 @@ type ServiceCall struct {
 	// Tell takes what the action found out, once it has succeeded: names as identifiers (a-z, 0-9 and _, a letter first, 64 at most), values as
 	// texts of at most 4 KiB, 50 of them. Later steps speak of them as %fact.<service>.<name>%. nil where no one listens.
 	Tell func(facts map[string]string)
+	// Exited takes the exit code of the script, whatever it is, from automators that have one. nil where no one listens.
+	Exited func(code int)
 }
 
 // HostEntry is one line of a hosts file.

@@ -21,6 +21,8 @@ func ClusterAfter(o *Operation, undone app.OperationKind, nodesLeft int) (After,
 		return After{app.ClusterDeleted, o.Message}, true // it waited for a hook, and nothing was made
 	case o.StartedAt.IsZero():
 		return After{}, false
+	case o.Kind == app.OperationRun: // whatever the command said, the cluster is what it was
+		return After{Status: app.ClusterActive}, true
 	case o.Status == app.OperationSucceeded && o.Kind == app.OperationDelete,
 		o.Status == app.OperationSucceeded && o.Kind == app.OperationRollBack && undone == app.OperationCreate && nodesLeft == 0:
 		return After{Status: app.ClusterDeleted}, true

@@ -102,6 +102,7 @@ var kindsOfUpdate = map[app.OperationKind]func(ctx context.Context, a *Builder, 
 	app.OperationUpgrade:        upgrade,
 	app.OperationRepair:         repair,
 	app.OperationCompare:        compare,
+	app.OperationRun:            runCommand,
 }
 
 // workOut finds what an update does: which nodes, which work, in which order. Nothing is written.
@@ -290,6 +291,7 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 			return err
 		}
 	}
+	planRun(d, &r)
 	if !nothing {
 		if r.Hooks, err = a.Plans.Scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {
 			return err
@@ -319,7 +321,7 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 		d.note("%s", words)
 	}
 	after := d.nodes.after()
-	changes := cluster.ChangesOf(d.was, d.definition)
+	changes := append(runChanges(d), cluster.ChangesOf(d.was, d.definition)...)
 	if len(changes) > cluster.MostValueChanges {
 		d.note("%d more values change.", len(changes)-cluster.MostValueChanges)
 		changes = changes[:cluster.MostValueChanges]

@@ -22,7 +22,7 @@ func (d *updateBuilder) windowChange(who string, approved bool) window.Change {
 // that failed to its end, or it touches only nodes that are new, or whose machines are gone or about
 // to be.
 func harmless(d *updateBuilder) bool {
-	if d.ask.Backfill || d.Status == app.ClusterFailed && d.kind() == app.OperationRepair {
+	if d.ask.Kind == app.OperationRun || d.ask.Backfill || d.Status == app.ClusterFailed && d.kind() == app.OperationRepair {
 		return true
 	}
 	// Machines that are taken away anyway don't wait for a window.
@@ -47,7 +47,7 @@ func (a *Submitter) foreseeWindow(ctx context.Context, who string, d *updateBuil
 }
 
 // passing are operations after which a cluster is what it was before: what waits for its window isn't given up because of them.
-var passing = []app.OperationKind{app.OperationCompare, app.OperationSleep, app.OperationWake, app.OperationRestart}
+var passing = []app.OperationKind{app.OperationCompare, app.OperationSleep, app.OperationWake, app.OperationRestart, app.OperationRun}
 
 // onlyPassed reports whether nothing has been done to a cluster since an operation but what leaves it as it was.
 func onlyPassed(ops []app.Operation, since int64) bool {

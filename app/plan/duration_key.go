@@ -20,6 +20,8 @@ func (r Request) DurationKey(n Node, action app.Action, service, hook string) Du
 		if i := slices.IndexFunc(r.Hooks, func(h template.OperationHook) bool { return h.Name == hook }); i >= 0 {
 			k.Version = versionOf(r.Hooks[i].Script)
 		}
+	case action == app.ActionRun:
+		k.Service = "command" // all alike: each is another, and how long it takes is not known before
 	case s == nil:
 	case action == app.ActionCompare:
 		k.Version = versionOf("compare", s.Actions)
@@ -69,6 +71,9 @@ func (r Request) DurationKeys() []DurationKey {
 		if first(n, "") {
 			for _, action := range machineActions {
 				add(r.DurationKey(n, action, "", ""))
+			}
+			if r.Run != nil {
+				add(r.DurationKey(n, app.ActionRun, "", ""))
 			}
 			for _, h := range r.Hooks {
 				if h.Script != "" {

@@ -26,6 +26,8 @@ type Plan struct {
 	ManualSteps map[string]*template.Person `json:"questions,omitempty"`
 	// Keeps are the nodes whose machines aren't deleted with it but kept for inspection. Their delete steps then find nothing.
 	Keeps []string `json:"keeps,omitempty"`
+	// Run is the command that its steps run; nil for none.
+	Run *Run `json:"run,omitempty"`
 	// Baked are, by node, the services whose installs are in the image that it starts from, so that the plan has no step for them.
 	Baked map[string][]string `json:"baked,omitempty"`
 	// Saves is how much sooner the plan ends by that than it would with those steps.
@@ -141,6 +143,8 @@ type Request struct {
 	Between *template.Person
 	// Hooks are scripts to run before and after all else; see OperationHook.
 	Hooks []template.OperationHook
+	// Run is the command to run on the nodes (OperationRun); nil for none.
+	Run *Run
 	// Undo is what is to be undone by a rollback: the steps of the other operation as they are now, in plan order, best with the
 	// joins between. Nodes have the services then that they had before it.
 	Undo []app.Step

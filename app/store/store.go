@@ -29,6 +29,7 @@ import (
 	"muster/app/store/receipt"
 	"muster/app/store/request"
 	"muster/app/store/resource"
+	"muster/app/store/run"
 	"muster/app/store/scaling"
 	"muster/app/store/secret"
 	"muster/app/store/session"
@@ -77,6 +78,7 @@ type (
 	webhookStore     = webhook.Store
 	fleetStore       = fleet.Store
 	volumeStore      = volume.Store
+	runStore         = run.Store
 	windowStore      = window.Store
 	inboxStore       = notification.Store
 	pluginStore      = plugin.Store
@@ -118,6 +120,7 @@ type Store struct {
 	webhookStore
 	fleetStore
 	volumeStore
+	runStore
 	windowStore
 	inboxStore
 	pluginStore
@@ -151,7 +154,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		sessionStore:     *session.New(d),
 		identityStore: *identity.New(d, identity.Parts{
 			Ends: []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, place.DropOf, resource.DropOf, catalog.DropOf, window.DropOf, scaling.Forget,
-				providervalue.DropOf, image.DropOf},
+				providervalue.DropOf, image.DropOf, run.DropOf},
 			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas},
 				{What: "maintenance", Copy: window.Copy}},
 		}),
@@ -177,6 +180,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		requestStore:    *request.New(d),
 		webhookStore:    *webhook.New(d),
 		fleetStore:      *fleet.New(d),
+		runStore:        *run.New(d),
 		windowStore:     *window.New(d),
 		inboxStore:      *notification.New(d),
 		pluginStore:     *plugin.New(d),

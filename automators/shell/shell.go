@@ -111,6 +111,9 @@ func (s Shell) Run(ctx context.Context, sh family.Shell, call family.ServiceCall
 		}
 		return fmt.Errorf("shell: %s %s: %w", call.Service, call.Action, err)
 	}
+	if call.Exited != nil {
+		call.Exited(exit)
+	}
 	if exit != 0 {
 		return node.Failed(call, exit, &last)
 	}

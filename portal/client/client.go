@@ -35,6 +35,7 @@ type Client struct {
 	Devices           *Devices
 	Groups            *Groups
 	Idle              *Idle
+	Runs              *Runs
 	Scaling           *Scaling
 	Leases            *Leases
 	Maintenance       *Maintenance
@@ -108,6 +109,7 @@ func New(s Settings) (*Client, error) {
 	c.Devices = (*Devices)(p)
 	c.Groups = (*Groups)(p)
 	c.Idle = (*Idle)(p)
+	c.Runs = (*Runs)(p)
 	c.Scaling = (*Scaling)(p)
 	c.Leases = (*Leases)(p)
 	c.Maintenance = (*Maintenance)(p)

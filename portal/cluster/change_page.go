@@ -48,6 +48,7 @@ func (p ChangePanel) nodeLinks(n app.Node) (links []app.Link) {
 	for _, k := range powerKinds {
 		add(k, humanize.Upper(string(k))+" services")
 	}
+	add(app.OperationRun, "Run command")
 	add(app.OperationRepair, "Replace node")
 	add(app.OperationResize, "Remove node")
 	return links

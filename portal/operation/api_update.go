@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/plan"
 	"muster/portal/site"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -53,7 +54,8 @@ func BoundUpdates(schema huma.Registry) {
 			f.Items.PrecomputeMessages()
 		})
 	}
-	for property, longest := range map[string]int{"hardware": longestName, "image": longestName, "kept_machine": longestName, "plan_hash": 64, "min_available": 8, "keep_failed": 20} {
+	for property, longest := range map[string]int{"hardware": longestName, "image": longestName, "kept_machine": longestName, "plan_hash": 64, "min_available": 8, "keep_failed": 20,
+		"command": plan.MostCommand, "timeout": 20} {
 		bound(property, func(f *huma.Schema) { f.MaxLength = &longest })
 	}
 }

@@ -62,6 +62,9 @@ func (p *Service) update(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	case err == nil && answer.Operation == 0 && answer.Request != nil:
 		http.Redirect(w, r, "/requests/"+strconv.FormatInt(answer.Request.ID, 10), http.StatusSeeOther)
 		return nil
+	case err == nil && f.ask.Kind == app.OperationRun:
+		http.Redirect(w, r, "/clusters/"+f.page.View.ID+"/runs/"+strconv.FormatInt(answer.Operation, 10), http.StatusSeeOther)
+		return nil
 	case err == nil:
 		http.Redirect(w, r, "/clusters/"+f.page.View.ID, http.StatusSeeOther)
 		return nil

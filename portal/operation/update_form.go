@@ -83,6 +83,10 @@ func (p *Service) newUpdateForm(ctx context.Context, a app.Actor, cluster string
 		f.nodes(in)
 	case app.OperationRepair:
 		f.nodes(in)
+	case app.OperationRun:
+		f.services(in)
+		f.nodes(in)
+		f.readCommand(in)
 	case app.OperationReconfigure:
 		f.readParameters(in)
 		f.ask.NoRestart = in.Get("no_restart") != ""
@@ -184,8 +188,8 @@ func (f *changeForm) readVolumes(ctx context.Context, all site.Volumes, a app.Ac
 }
 
 func (f *changeForm) readOnFailure(in url.Values) {
-	if f.ask.Kind == app.OperationRepair {
-		return // the machines it deletes can't be restored
+	if f.ask.Kind == app.OperationRepair || f.ask.Kind == app.OperationRun {
+		return // machines that are deleted can't be restored, and a command can't be undone
 	}
 	f.ask.OnFailure = app.FailureChoice(in.Get("on_failure"))
 	makes := f.ask.Kind == app.OperationResize

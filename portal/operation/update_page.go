@@ -44,6 +44,7 @@ type UpdateForm struct {
 	KeepFailed              []page.Choice
 	Volumes                 []page.Choice // what happens to those of nodes and services that go; none where the cluster has none
 	NoRestart               bool
+	Command, Timeout        string
 	Parameters              []ParameterNow
 	Config, Base            string // the configuration as typed, and as it was shown
 	OpenNodes, OpenMachines bool   // parts that are unfolded
@@ -94,6 +95,8 @@ func (f UpdateForm) help() string {
 		return "Only services that use the changed values are affected."
 	case app.OperationCompare:
 		return "Runs the configuration tools in dry-run mode and changes nothing. The Health page shows the result until the next operation."
+	case app.OperationRun:
+		return "The command and its output are kept, and shown to everyone who may use the cluster: don't put secrets in it."
 	case app.OperationStart:
 		return "Services that they depend on are started too."
 	case app.OperationStop:
@@ -109,11 +112,13 @@ func (f UpdateForm) help() string {
 }
 
 // posts reports whether the form is sent in a body, since its values don't belong in an address.
-func (f UpdateForm) posts() bool { return f.Kind == app.OperationReconfigure }
+func (f UpdateForm) posts() bool {
+	return f.Kind == app.OperationReconfigure || f.Kind == app.OperationRun
+}
 
 // batches reports whether the kind works on a number of nodes at a time.
 func (f UpdateForm) batches() bool {
-	return f.Kind == app.OperationUpgrade || f.Kind == app.OperationRestart || f.Kind == app.OperationReconfigure
+	return f.Kind == app.OperationUpgrade || f.Kind == app.OperationRestart || f.Kind == app.OperationReconfigure || f.Kind == app.OperationRun
 }
 
 func (a Update) path(rest string) string { return "/clusters/" + a.View.ID + "/change" + rest }
@@ -250,8 +255,11 @@ func (p UpdatePreview) button() string {
 	if p.Window != nil && p.Window.Waits {
 		return "Schedule changes"
 	}
-	if p.Kind == app.OperationRepair {
+	switch p.Kind {
+	case app.OperationRepair:
 		return "Repair cluster"
+	case app.OperationRun:
+		return "Run command"
 	}
 	return "Apply changes"
 }
@@ -291,6 +299,8 @@ func (p UpdatePreview) fields() []field {
 	add("kept_machine", m.KeptMachine)
 	add("image", m.Image)
 	add("batch", strconv.Itoa(m.Batch))
+	add("command", m.Command)
+	add("timeout", m.Timeout)
 	add("on_failure", string(m.OnFailure))
 	add("min_available", string(m.MinAvailable))
 	add("keep_failed", string(m.KeepFailed))

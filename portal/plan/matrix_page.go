@@ -57,7 +57,8 @@ var States = []app.StepState{
 // order is the order of actions within a group of columns.
 var order = []app.Action{app.ActionCreate, app.ActionWake, app.ActionConfirm, app.ActionAttach, app.ActionBootstrap, app.ActionIsolate, app.ActionSleep,
 	app.ActionInstall, app.ActionConfigure, app.ActionInitialize,
-	app.ActionStart, app.ActionReload, app.ActionCheck, app.ActionBake, app.ActionCompare, app.ActionNames, app.ActionStop, app.ActionRemove, app.ActionDetach,
+	app.ActionStart, app.ActionReload, app.ActionCheck, app.ActionBake, app.ActionCompare, app.ActionRun, app.ActionNames,
+	app.ActionStop, app.ActionRemove, app.ActionDetach,
 	app.ActionDelete}
 
 // replaceOrder is the order within a group if something ends before it starts again, as in a restart or a repair.

@@ -185,6 +185,7 @@ var BarMarks = map[app.Action]string{
 	app.ActionReload:     "M1 3A2 2 0 1 1 3 5",
 	app.ActionCheck:      "M1 3 2.5 4.5 5 1.5",
 	app.ActionCompare:    "M1 2H5M1 4H5",
+	app.ActionRun:        "M1 1L3 3L1 5M3 5H5",
 	app.ActionHook:       "M1 1V5H5",
 	app.ActionNames:      "M1 1H5V5",
 	app.ActionAsk:        "M3 1 5 3 3 5 1 3Z",

@@ -37,6 +37,7 @@ type UseCases struct {
 	Backfills      Backfills
 	Drifts         Drifts
 	Updates        Updates
+	Runs           Runs
 	Sleeping       Sleeping
 	Schedules      Schedules
 	Windows        Windows

@@ -10,6 +10,7 @@ import (
 	"muster/app/lease"
 	appoperation "muster/app/operation"
 	"muster/app/quarantine"
+	"muster/app/run"
 	"muster/app/scaling"
 	"muster/app/schedule"
 	"muster/app/template"
@@ -69,6 +70,13 @@ type Updates interface {
 	// Update returns the operation, or the request waiting for approval; neither if there's nothing to change. EConflict, reason plan_changed,
 	// if another plan was shown; EForbidden, reason policy, if a policy refuses.
 	Update(ctx context.Context, a app.Actor, cluster string, m appcluster.Update) (appcluster.UpdateAnswer, error)
+}
+
+// Runs has commands run on nodes.
+type Runs interface {
+	RunCommand(ctx context.Context, a app.Actor, cluster string, ask run.Ask) (appcluster.UpdateAnswer, error)
+	// Run returns a command by its operation; 0 is the latest.
+	Run(ctx context.Context, a app.Actor, cluster string, operation int64) (run.View, error)
 }
 
 // Sleeping puts clusters to sleep and wakes them.

@@ -15,6 +15,7 @@ import (
 	"muster/app/store/operation"
 	"muster/app/store/policy"
 	"muster/app/store/receipt"
+	"muster/app/store/run"
 	"muster/app/store/volume"
 )
 
@@ -137,6 +138,11 @@ func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f executi
 	}
 	if err := keepChanges(t, o.Tenant, o.Cluster, st, f); err != nil {
 		return err
+	}
+	if st.Action == app.ActionRun {
+		if err := run.SaveExit(t, o.Tenant, o.ID, st.Index, f.Exit); err != nil {
+			return err
+		}
 	}
 	if err := volume.Note(t, f.Now, o.Tenant, o.Cluster, st.Node, f.Volumes); err != nil {
 		return err

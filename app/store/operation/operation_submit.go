@@ -13,6 +13,7 @@ import (
 	"muster/app/store/lease"
 	ledgerdb "muster/app/store/ledger"
 	"muster/app/store/policy"
+	"muster/app/store/run"
 	"muster/app/store/volume"
 )
 
@@ -219,6 +220,9 @@ func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 	if err != nil {
 		return op, fmt.Errorf("store: operation: %w", err)
 	}
+	if err := run.Save(t, op, n.Plan.Run); err != nil {
+		return op, err
+	}
 	if err := t.Exec(`UPDATE operations SET followed_by = ? WHERE cluster = ? AND followed_by = 0 AND id < ?`, op.ID, op.Cluster, op.ID); err != nil {
 		return op, err
 	}
@@ -231,6 +235,9 @@ func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 		return op, err
 	}
 	detail := op.PlanHash
+	if n.Plan.Run != nil {
+		detail = n.Plan.Run.Detail()
+	}
 	if n.Change != nil {
 		if detail, err = change(t, op, *n.Change); err != nil {
 			return op, err

@@ -77,6 +77,7 @@ func Portal(u *all.Services) site.UseCases {
 		Backfills:      u.Operation.Backfills,
 		Drifts:         u.Operation.Drifts,
 		Updates:        u.Operation.Updates,
+		Runs:           u.Run,
 		Sleeping:       u.Operation.Sleeping,
 		Schedules:      u.Operation.Schedules,
 		Windows:        u.Window,

@@ -1,0 +1,68 @@
+package execution
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"muster/app"
+	"muster/app/secret"
+	"muster/app/template"
+)
+
+// assignRun adds the command of its operation to a step. A person has typed it, so nothing in it is replaced: what looks like the
+// reference to a secret stays text. What is secret in the cluster's configuration is only for the worker, which hides it in the output.
+func (a *Service) assignRun(ctx context.Context, as *Assignment, c *ClaimedStep, oc *operationConfig) error {
+	r, err := a.Inputs.RunOf(ctx, c.Tenant, c.Step.Operation)
+	if err != nil {
+		return err
+	}
+	var hidden []string
+	if _, as.Hosts, hidden, err = oc.expand(ctx, a, c.Cluster, c.Node, false); err != nil {
+		return err
+	}
+	as.HostsHash, as.HostsWhole = hostsHash(as.Hosts), oc.tooMany()
+	as.Service, as.Timeout = "run", r.Limit()
+	as.Call = &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": scriptOf(r.Command)}, Timeout: r.Limit()}
+	values, err := a.valuesOf(ctx, as, oc, oc.named)
+	if err != nil {
+		return err
+	}
+	as.Secrets = slices.Sorted(slices.Values(slices.AppendSeq(append(as.Secrets, hidden...), maps.Values(values))))
+	return nil
+}
+
+// scriptOf has a command run by sh as people know it, unless its first line asks for another program: scripts of services stop at the
+// first error and at variables that aren't set.
+func scriptOf(command string) string {
+	if len(command) > 1 && command[:2] == "#!" {
+		return command
+	}
+	return "set +eu\n" + command
+}
+
+// valuesOf returns the values of secrets, also of those that were generated for the cluster.
+func (a *Service) valuesOf(ctx context.Context, as *Assignment, oc *operationConfig, named []string) (map[string]string, error) {
+	if len(named) == 0 {
+		return nil, nil
+	}
+	named, generated := secret.CutGenerated(slices.Clone(named))
+	values, err := a.Secrets.SecretValues(ctx, as.Tenant, named, "The configuration of cluster "+as.Cluster.Name)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	maps.Copy(all, values)
+	if len(generated) > 0 {
+		maps.Copy(all, secret.GeneratedValues(oc.secrets.PrivateKey, generated))
+	}
+	return all, nil
+}
+
+// exitOf returns the exit code of a command, by our own bounds whatever the sender says; nil where there is none.
+func exitOf(r Report) *int {
+	if r.Action != app.ActionRun || r.Exit == nil || *r.Exit < 0 || *r.Exit > 255 || (r.Err == nil) != (*r.Exit == 0) {
+		return nil
+	}
+	return r.Exit
+}

@@ -1,0 +1,97 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"muster/app"
+	"muster/app/humanize"
+)
+
+// mostSelectors bounds how many selectors may be given.
+const mostSelectors = 1000
+
+// keys are what nodes can be chosen by.
+var keys = []struct {
+	name string
+	of   func(n app.Node) []string
+}{
+	{"node", func(n app.Node) []string { return []string{n.Name} }},
+	{"service", func(n app.Node) []string { return n.Services }},
+	{"hardware", func(n app.Node) []string { return []string{n.Hardware} }},
+	{"image", func(n app.Node) []string { return []string{n.Image} }},
+	{"zone", func(n app.Node) []string { return []string{n.Zone} }},
+}
+
+// Select returns the names of the nodes that selectors such as service=nginx choose, in the order of nodes. Of one key, any value will do;
+// of several keys, all must fit. EInvalid where a selector chooses nothing.
+func Select(nodes []app.Node, on []string) ([]string, error) {
+	if len(on) > mostSelectors {
+		return nil, invalid(fmt.Sprintf("There are more than %d selectors.", mostSelectors), "Choose by service instead.")
+	}
+	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n app.Node) bool { return n.Status == app.NodeDeleted || n.Leaving })
+	wanted := map[string][]string{}
+	for _, text := range on {
+		key, value, _ := strings.Cut(text, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		known, err := valuesOf(nodes, key)
+		switch {
+		case err != nil:
+			return nil, err
+		case !slices.Contains(known, value):
+			return nil, invalid(fmt.Sprintf("No node has %s %.80q.", key, value), humanize.DidYouMean(value, known, "Choose from "+humanize.Or(few(known))+"."))
+		}
+		wanted[key] = append(wanted[key], value)
+	}
+	var chosen []string
+	for _, n := range nodes {
+		if fits(n, wanted) {
+			chosen = append(chosen, n.Name)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, invalid("No node fits all selectors.", "Different keys narrow the choice down; repeat a key to choose more nodes.")
+	}
+	return chosen, nil
+}
+
+func fits(n app.Node, wanted map[string][]string) bool {
+	for _, k := range keys {
+		values := wanted[k.name]
+		if len(values) > 0 && !slices.ContainsFunc(k.of(n), func(v string) bool { return slices.Contains(values, v) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// valuesOf returns the values that nodes have of a key, sorted.
+func valuesOf(nodes []app.Node, key string) ([]string, error) {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		if names[i] = k.name; k.name != key {
+			continue
+		}
+		var all []string
+		for _, n := range nodes {
+			all = append(all, k.of(n)...)
+		}
+		slices.Sort(all)
+		return slices.DeleteFunc(slices.Compact(all), func(v string) bool { return v == "" }), nil
+	}
+	return nil, invalid(fmt.Sprintf("Nodes can't be chosen by %.40q.", key), "Use KEY=VALUE, with a key of "+humanize.Or(names)+", such as service=nginx.")
+}
+
+// few returns the first of many names.
+func few(names []string) []string {
+	const most = 10
+	if len(names) > most {
+		return append(slices.Clone(names[:most]), "others")
+	}
+	return names
+}
+
+func invalid(message, hint string) error {
+	return &app.Error{Code: app.EInvalid, Field: "on", Message: message, Hint: hint}
+}

@@ -1,0 +1,68 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"muster/app"
+	"muster/app/plan"
+	"muster/app/store/db"
+)
+
+// Store keeps commands.
+type Store struct{ *db.DB }
+
+// New returns the store of a database.
+func New(d *db.DB) *Store { return &Store{d} }
+
+// Save keeps the command of an operation; nil is none.
+func Save(t *db.Tx, op app.Operation, r *plan.Run) error {
+	if r == nil {
+		return nil
+	}
+	return t.Exec(`INSERT INTO runs (operation, tenant, cluster, run) VALUES (?, ?, ?, ?)`, op.ID, op.Tenant, op.Cluster, db.JSON(r))
+}
+
+// SaveExit keeps the exit code of a step; nil forgets that of an attempt before, since this one ended without any.
+func SaveExit(t *db.Tx, tenant string, operation int64, step int, code *int) error {
+	if code == nil {
+		return t.Exec(`DELETE FROM run_exits WHERE operation = ? AND step = ?`, operation, step)
+	}
+	return t.Exec(`INSERT INTO run_exits (operation, step, tenant, code) VALUES (?, ?, ?, ?)
+		ON CONFLICT (operation, step) DO UPDATE SET code = excluded.code`, operation, step, tenant, *code)
+}
+
+// DropOf deletes what a tenant has.
+func DropOf(t *db.Tx, tenant string) error {
+	if err := t.Exec(`DELETE FROM run_exits WHERE tenant = ?`, tenant); err != nil {
+		return err
+	}
+	return t.Exec(`DELETE FROM runs WHERE tenant = ?`, tenant)
+}
+
+// RunOf implements run.Store and execution.InputStore.
+func (s *Store) RunOf(ctx context.Context, tenant string, operation int64) (plan.Run, error) {
+	var r plan.Run
+	var text []byte
+	err := s.Row(ctx, `SELECT run FROM runs WHERE tenant = ? AND operation = ?`, tenant, operation).Scan(&text)
+	switch {
+	case db.IsNoRows(err):
+		return r, &app.Error{Code: app.ENotFound, Reason: plan.NoRun, Message: fmt.Sprintf("Operation %d doesn't run a command.", operation)}
+	case err != nil:
+		return r, fmt.Errorf("store: run: %w", err)
+	}
+	return r, json.Unmarshal(text, &r)
+}
+
+// RunExits implements run.Store.
+func (s *Store) RunExits(ctx context.Context, tenant string, operation int64) (map[int]int, error) {
+	exits := map[int]int{}
+	err := s.Each(ctx, func(row db.Scanner) error {
+		var step, code int
+		err := row.Scan(&step, &code)
+		exits[step] = code
+		return err
+	}, `SELECT step, code FROM run_exits WHERE tenant = ? AND operation = ?`, tenant, operation)
+	return exits, err
+}
