@@ -68,6 +68,7 @@ type everything interface {
 	site.Leases
 	site.Idle
 	site.Scaling
+	site.Outputs
 	site.Requests
 	site.Health
 	site.ManualSteps

@@ -18,6 +18,7 @@ import (
 	"muster/portal/image"
 	"muster/portal/node"
 	"muster/portal/operation"
+	"muster/portal/output"
 	"muster/portal/policy"
 	"muster/portal/pool"
 	"muster/portal/providervalue"
@@ -62,6 +63,7 @@ func (p *Portal) pages() []site.Route {
 		image.Routes(p.image),
 		window.Routes(p.window),
 		scaling.Routes(p.scaling),
+		output.Routes(p.output),
 		providervalue.Routes(p.value),
 		quarantine.Routes(p.kept),
 	)
@@ -98,6 +100,7 @@ func (p *Portal) operations() []site.Operation {
 		chat.Operations(p.chat),
 		window.Operations(p.window),
 		scaling.Operations(p.scaling),
+		output.Operations(p.output),
 		providervalue.Operations(p.value),
 	)
 }

@@ -15,6 +15,7 @@ import (
 	"muster/portal/image"
 	"muster/portal/node"
 	"muster/portal/operation"
+	"muster/portal/output"
 	"muster/portal/policy"
 	"muster/portal/pool"
 	"muster/portal/providervalue"
@@ -55,6 +56,7 @@ type services struct {
 	home      *home.Service
 	window    *window.Service
 	scaling   *scaling.Service
+	output    *output.Service
 	value     *providervalue.Service
 }
 
@@ -62,6 +64,7 @@ func newServices(s *site.Site) (n services) {
 	n.webhook = webhook.New(s)
 	n.window = window.New(s)
 	n.scaling = scaling.New(s)
+	n.output = output.New(s)
 	n.value = providervalue.New(s)
 	n.audit = audit.New(s)
 	n.chat = chat.New(s)

@@ -40,7 +40,7 @@ func NewFacts(c FactsConfig) *Facts { return &Facts{FactsConfig: c} }
 // Limits of what one action may tell.
 const (
 	maxFacts     = 50
-	maxFactValue = 4 << 10 // bytes
+	maxFactValue = 60 << 10 // bytes, so that a file of 64 KiB in which one is written as JSON holds it
 )
 
 // NodeFact is what a service's action reported about a node, such as the key with which others join it.
@@ -51,16 +51,6 @@ type NodeFact struct {
 	Value   string    `json:"value"` // "" for people, of one that is secret
 	Secret  bool      `json:"secret,omitempty"`
 	At      time.Time `json:"at"`
-}
-
-// secretFact tells by its name whether a fact is one that no one may see.
-func secretFact(name string) bool {
-	for _, end := range []string{"secret", "token", "password", "key", "cookie"} {
-		if name == end || strings.HasSuffix(name, "_"+end) {
-			return true
-		}
-	}
-	return false
 }
 
 // CheckFacts refuses what is too much, or could not be spoken of. The error is EInvalid.
@@ -95,7 +85,7 @@ func factsOf(r *Report) map[string]app.AnswerValue {
 	}
 	values := make(map[string]app.AnswerValue, len(r.Facts))
 	for name, v := range r.Facts {
-		values[name] = app.AnswerValue{Text: v, Secret: secretFact(name)}
+		values[name] = app.AnswerValue{Text: v, Secret: app.SecretFact(name)}
 	}
 	return values
 }

@@ -20,6 +20,7 @@ import (
 	"muster/cmd/muster/identity"
 	"muster/cmd/muster/image"
 	"muster/cmd/muster/offline"
+	"muster/cmd/muster/output"
 	"muster/cmd/muster/policy"
 	"muster/cmd/muster/scaling"
 	"muster/cmd/muster/server"
@@ -48,7 +49,7 @@ func commands(c *cli.Context) []*cobra.Command {
 		grouped("server", catalog.ResourceCommand(c)),
 		grouped("server", identity.AuditCommand(c)),
 		server.WorkerCommand(c),
-		grouped("clusters", cluster.Command(c, scaling.Command(c))),
+		grouped("clusters", cluster.Command(c, append(output.Commands(c), scaling.Command(c))...)),
 		grouped("clusters", fleet.NodeCommand(c)),
 		grouped("clusters", catalog.TemplateCommand(c)),
 		grouped("clusters", fleet.PoolCommand(c)),

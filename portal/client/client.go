@@ -36,6 +36,7 @@ type Client struct {
 	Groups            *Groups
 	Idle              *Idle
 	Scaling           *Scaling
+	Outputs           *Outputs
 	Leases            *Leases
 	Maintenance       *Maintenance
 	Notices           *Notices
@@ -108,6 +109,7 @@ func New(s Settings) (*Client, error) {
 	c.Groups = (*Groups)(p)
 	c.Idle = (*Idle)(p)
 	c.Scaling = (*Scaling)(p)
+	c.Outputs = (*Outputs)(p)
 	c.Leases = (*Leases)(p)
 	c.Maintenance = (*Maintenance)(p)
 	c.Notices = (*Notices)(p)

@@ -20,7 +20,7 @@ import (
 // Bounds of what an action may have found out; see family.ServiceCall.Tell.
 const (
 	maxFacts  = 50
-	maxValue  = 4 << 10   // bytes
+	maxValue  = 60 << 10  // bytes
 	factsRead = 512 << 10 // bytes of the file
 	maxLine   = 64 << 10  // bytes of a line, of which a shell returns no more in one piece
 )
