@@ -37,7 +37,8 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
 	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/plugin", "app/policy", "app/pool",
 	"app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
-	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine", "app/scaling", "app/activity", "app/output"}
+	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine",
+	"app/scaling", "app/activity", "app/output"}
 
 // The first matching line counts.
 var rooms = []room{
@@ -231,7 +232,8 @@ var rooms = []room{
 	{"portal/catalog", []string{"nouns", "domains", "portal/page", "portal/plan", "portal/site", "portal/template"}, "a trial shows a plan, and asks for parameters"},
 	{"portal/policy", []string{"nouns", "domains", "portal/page", "portal/plan", "portal/site"}, "a request shows what it would do"},
 	{"portal/fleet", []string{"nouns", "domains", "app/program", "portal/catalog", "portal/page", "portal/site", "portal/wire"}, "providers are entries of the catalog, and workers call in over HTTP"},
-	{"portal/cluster", []string{"nouns", "domains", "portal/build", "portal/execution", "portal/health", "portal/identity", "portal/idle", "portal/output", "portal/page",
+	{"portal/cluster", []string{"nouns", "domains", "portal/build", "portal/execution", "portal/health", "portal/identity", "portal/idle",
+		"portal/output", "portal/page",
 		"portal/plan", "portal/policy", "portal/providervalue", "portal/quarantine", "portal/quota", "portal/site", "portal/template"}, "the page of a cluster shows parts of these nouns"},
 	{"portal/operation", []string{"nouns", "domains", "portal/cluster", "portal/health", "portal/page", "portal/plan", "portal/quarantine", "portal/site",
 		"portal/template"}, "what changes a cluster shows parts of its page"},
@@ -279,7 +281,8 @@ var rooms = []room{
 	{"cmd/muster/policy", []string{"nouns", "domains", "app/file/yamlfile", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "policies are files"},
 	{"cmd/muster/volume", []string{"nouns", "domains", "cmd/muster/cli", "portal/client"}, "volumes belong to no cluster once they are kept"},
 	{"cmd/muster/scaling", []string{"nouns", "domains", "app/file/yamlfile", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "scaling rules are files"},
-	{"cmd/muster/output", []string{"nouns", "domains", "cmd/muster/cli", "cmd/muster/cluster", "jobs/remote", "portal/client"}, "ssh asks for a key with a certificate, which is made where SSH is spoken"},
+	{"cmd/muster/output", []string{"nouns", "domains", "cmd/muster/cli", "cmd/muster/cluster", "jobs/remote", "portal/client"},
+		"ssh asks for a key with a certificate, which is made where SSH is spoken"},
 	{"cmd/muster/webhook", []string{"nouns", "domains", "cmd/muster/cli", "portal/client", "portal/wire"}, "notices are shown with their addresses"},
 	{"cmd/muster/*", []string{"nouns", "domains", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "a noun's commands ask a server; what they share is in cli"},
 	{"cmd/*", []string{"..."}, "cmd introduces all of these to each other"},

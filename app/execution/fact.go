@@ -40,7 +40,8 @@ func NewFacts(c FactsConfig) *Facts { return &Facts{FactsConfig: c} }
 // Limits of what one action may tell.
 const (
 	maxFacts     = 50
-	maxFactValue = 60 << 10 // bytes, so that a file of 64 KiB in which one is written as JSON holds it
+	maxFactValue = 60 << 10  // bytes
+	maxFactTotal = 200 << 10 // bytes of all values
 )
 
 // NodeFact is what a service's action reported about a node, such as the key with which others join it.
@@ -59,8 +60,12 @@ func CheckFacts(facts map[string]string) error {
 		return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action reported too many facts: " + humanize.Count(len(facts), "value") + ".",
 			Hint: "The limit is " + humanize.Count(maxFacts, "value") + "."}
 	}
+	total := 0
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
-		switch {
+		switch total += len(facts[name]); {
+		case total > maxFactTotal:
+			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action reported facts that are too long.",
+				Hint: "The limit is " + humanize.Bytes(maxFactTotal) + " for all of them."}
 		case !app.FactPattern.MatchString(name):
 			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action reported a fact with an invalid name: " + template.Quoted(humanize.CutText(name, 80)) + ".",
 				Hint: "Start with a letter. Use at most 64 lowercase letters, digits and underscores."}

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -55,7 +56,7 @@ func (s *Service) expander(ctx context.Context, c app.Cluster, d cluster.Definit
 // named returns the facts and generated secrets that outputs name, themselves or by the configuration.
 func (e *expander) named(outputs []template.Output) (facts []app.FactName, generated []string) {
 	for _, o := range outputs {
-		for _, p := range template.OutputParts(o.Value) {
+		for _, p := range Parts(o.Value) {
 			text := p.Text
 			if p.Config != "" {
 				text, _ = e.setting(p.Config)
@@ -94,19 +95,16 @@ func (e *expander) setting(path string) (text, why string) {
 
 // output works out one.
 func (e *expander) output(c app.Cluster, o template.Output) Output {
-	out := Output{Name: o.Name, Type: o.Type, Description: o.Description, Secret: o.Secret(), Variable: o.Variable(c.Name)}
+	out := Output{Name: o.Name, Type: o.Type, Description: o.Description, Secret: IsSecret(o), Variable: Variable(o, c.Name)}
 	if o.Type == template.OutputFile {
-		out.File, out.Mode = o.FileName(), o.Mode
-		if out.Mode == "" {
-			out.Mode = "0600"
-		}
+		out.File, out.Mode = cmp.Or(o.File, o.Name), cmp.Or(o.Mode, "0600")
 	}
 	var b strings.Builder
-	for _, p := range template.OutputParts(o.Value) {
+	for _, p := range Parts(o.Value) {
 		text, hidden, why := e.part(p)
 		out.Secret = out.Secret || hidden
-		if b.WriteString(text); why == "" && b.Len() > template.MaxOutput {
-			why = "The value is longer than " + humanize.Bytes(template.MaxOutput) + "."
+		if b.WriteString(text); why == "" && b.Len() > MaxOutput {
+			why = "The value is longer than " + humanize.Bytes(MaxOutput) + "."
 		}
 		if why != "" {
 			out.Missing = why
@@ -120,7 +118,7 @@ func (e *expander) output(c app.Cluster, o template.Output) Output {
 }
 
 // part works out a piece of a value. Hidden tells that it may be secret; why tells why there is none.
-func (e *expander) part(p template.OutputPart) (text string, hidden bool, why string) {
+func (e *expander) part(p Part) (text string, hidden bool, why string) {
 	switch {
 	case p.Secret != "":
 		text, hidden, why = e.secret(p.Secret)
@@ -178,7 +176,7 @@ const mostExpanded = 4 << 20
 func (e *expander) text(text string) (out string, hidden bool, why string) {
 	services, facts := template.MacrosOf(text)
 	if len(services) > 0 && len(text)*len(e.nodes.Nodes) > mostExpanded {
-		return "", false, "The value would be longer than " + humanize.Bytes(template.MaxOutput) + "."
+		return "", false, "The value would be longer than " + humanize.Bytes(MaxOutput) + "."
 	}
 	for _, f := range facts {
 		hidden = hidden || e.secrets[f] || app.SecretFact(f.Name)

@@ -30,7 +30,7 @@ type Config struct {
 	Clusters *cluster.Finder
 }
 
-// Service gives people the outputs of clusters.
+// Service hands the outputs of clusters to people.
 type Service struct{ Config }
 
 // New returns the service.
@@ -53,7 +53,7 @@ type Output struct {
 type List struct {
 	Cluster   string   `json:"cluster"`
 	Name      string   `json:"name"`
-	Outputs   []Output `json:"outputs" nullable:"false"`
+	Outputs   []Output `json:"outputs"`
 	MayReveal bool     `json:"may_reveal"` // the reader may have the secret ones
 }
 
@@ -73,7 +73,7 @@ func (s *Service) ClusterOutputs(ctx context.Context, actor app.Actor, id string
 }
 
 // maxNames is how many outputs can be named at once.
-const maxNames = template.MaxOutputs
+const maxNames = MaxOutputs
 
 // RevealOutputs returns the named outputs of a cluster, all where none is named, with the values of those that are secret, to those who can use the
 // cluster. The audit log says which. ENotFound names an output that there isn't, EConflict one that has no value yet.
@@ -132,7 +132,7 @@ func (s *Service) list(ctx context.Context, actor app.Actor, c app.Cluster, name
 
 // has reports whether the cluster has all services that an output names. Templates can have optional ones.
 func has(c app.Cluster, o template.Output) bool {
-	services, _ := o.Uses()
+	services, _ := Uses(o)
 	return !slices.ContainsFunc(services, func(s string) bool { return !slices.Contains(c.Services, s) })
 }
 

@@ -168,7 +168,8 @@ func (c Show) Parts() []Part {
 		return []Part{{"now", OperationNow(c)}}
 	}
 	parts := []Part{
-		{"head", Head(c)}, {"now", Current(c)}, {"idle", idle.Banner(c.Idle, c.Now)}, {"questions", ManualSteps(c)}, {"waiting", Wait(c)}, {"facts", Facts(c)}, {"outputs", output.Section(c.Outputs)},
+		{"head", Head(c)}, {"now", Current(c)}, {"idle", idle.Banner(c.Idle, c.Now)}, {"questions", ManualSteps(c)}, {"waiting", Wait(c)},
+		{"facts", Facts(c)}, {"outputs", output.Section(c.Outputs)},
 		{"services", Services(c)}, {"change", Change(c)}, {"more", More(c)}, {"kept", quarantine.Section(c.Actor, c.Now, c.Kept)},
 	}
 	if c.Lease != nil {

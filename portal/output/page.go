@@ -18,7 +18,9 @@ type Page struct {
 	Revealed string // the secret output whose value is shown; "" for none
 }
 
-func path(l output.List, more string) string { return "/clusters/" + url.PathEscape(l.Cluster) + "/outputs" + more }
+func path(l output.List, more string) string {
+	return "/clusters/" + url.PathEscape(l.Cluster) + "/outputs" + more
+}
 
 // opens reports whether a value is an address that browsers may follow.
 func opens(o output.Output) bool {

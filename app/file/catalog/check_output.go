@@ -4,24 +4,25 @@ import (
 	"slices"
 
 	"muster/app/file/catalog/form"
+	"muster/app/output"
 	"muster/app/template"
 )
 
 // outputs checks what a template declares of the values of its clusters.
 func (c templateChecker) outputs(e *form.Entry, t *template.Template) {
-	for _, p := range template.CheckOutputs(t.Outputs) {
+	for _, p := range output.Check(t.Outputs) {
 		path := []any{"outputs", p.Index}
 		if p.Key != "" {
 			path = append(path, p.Key)
 		}
 		c.report(e, rule(e), path, p.Hint, "%s: %s", e.Spell(path), p.Message)
 	}
-	if whole := e.Whole; whole != nil && len(t.Outputs) <= template.MaxOutputs && len(whole.Outputs) > template.MaxOutputs {
+	if whole := e.Whole; whole != nil && len(t.Outputs) <= output.MaxOutputs && len(whole.Outputs) > output.MaxOutputs {
 		c.report(e, rule(e), []any{"outputs"}, "remove some", "%d outputs with the inherited ones; a template can have at most %d",
-			len(whole.Outputs), template.MaxOutputs)
+			len(whole.Outputs), output.MaxOutputs)
 	}
 	for i, o := range t.Outputs {
-		services, _ := o.Uses()
+		services, _ := output.Uses(o)
 		for _, s := range slices.Compact(slices.Sorted(slices.Values(services))) {
 			c.refer(e, form.KindService, s, "outputs", i, "value")
 		}

@@ -91,7 +91,15 @@ func sshFilesOf(config string) (f sshFiles, err error) {
 	return f, err
 }
 
-func (f sshFiles) of(id, ending string) string { return filepath.Join(f.dir, id+ending) }
+// of is a file of a cluster's folder.
+func (f sshFiles) of(id, name string) string { return filepath.Join(f.dir, id, name) }
+
+// The files of a cluster's folder, beside its configuration, which is next to the folder.
+const (
+	keyFile         = "key"
+	certificateFile = "key-cert.pub"
+	knownHosts      = "known_hosts"
+)
 
 // configSSH writes the files of the named cluster, or of all.
 func configSSH(ctx context.Context, c *cli.Context, f sshFiles, args []string) error {
@@ -117,7 +125,7 @@ func configSSH(ctx context.Context, c *cli.Context, f sshFiles, args []string) e
 		if nodes += n; n == 0 {
 			continue
 		}
-		if err := cli.WritePrivate(f.of(v.ID, ".conf"), []byte(text)); err != nil {
+		if err := cli.WritePrivate(filepath.Join(f.dir, v.ID+".conf"), []byte(text)); err != nil {
 			return err
 		}
 	}
@@ -193,21 +201,21 @@ func (f sshFiles) hosts(v appcluster.View, refresh string) (text string, count i
 	var b strings.Builder
 	base := "muster." + v.Name
 	fmt.Fprintf(&b, "# Cluster %s. Written by muster cluster config-ssh.\n", v.Name)
-	fmt.Fprintf(&b, "Match originalhost %s,%s.* exec \"%s\"\n    CertificateFile \"%s\"\n", base, base, refresh, f.of(v.ID, "-cert.pub"))
+	fmt.Fprintf(&b, "Match originalhost %s,%s.* exec \"%s\"\n    CertificateFile \"%s\"\n", base, base, refresh, f.of(v.ID, certificateFile))
 	for i, n := range nodes {
 		names := base + "." + n.Name
 		if i == 0 {
 			names += " " + base
 		}
 		fmt.Fprintf(&b, "\nHost %s\n    HostName %s\n    Port %d\n    User %s\n    IdentityFile \"%s\"\n    UserKnownHostsFile \"%s\"\n", names,
-			n.Address(app.AddressAccess), cluster.SSHPort(n), cmp.Or(n.SSHUser, "root"), f.of(v.ID, ""), f.of(v.ID, ".known_hosts"))
+			n.Address(app.AddressAccess), cluster.SSHPort(n), cmp.Or(n.SSHUser, "root"), f.of(v.ID, keyFile), f.of(v.ID, knownHosts))
 		b.WriteString("    GlobalKnownHostsFile none\n    StrictHostKeyChecking yes\n    UpdateHostKeys no\n    IdentitiesOnly yes\n" +
 			"    IdentityAgent none\n    PreferredAuthentications publickey\n")
 	}
 	return b.String(), len(nodes)
 }
 
-// refreshLine is what ssh runs before it connects: this program, with what it was told of the server.
+// refreshLine is what ssh runs before it connects: this program, with the flags that name the server.
 func refreshLine(c *cli.Context, self string, f sshFiles, id string) string {
 	words := []string{self, "cluster", "config-ssh", "--refresh", id}
 	for _, flag := range [][2]string{{"--profile", c.ProfileName}, {"--server", c.Server}, {"--ca-fingerprint", c.CA}} {

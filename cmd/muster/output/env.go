@@ -23,7 +23,8 @@ func envCommand(c *cli.Context) *cobra.Command {
 		Long: "Print the outputs of a cluster with secret values, as variables. Files are left out, and so are outputs without a value, which stderr\n" +
 			"names. With --format: shell (default, for eval), dotenv, json, github (for $GITHUB_ENV), pgpass (for ~/.pgpass) or netrc (for\n" +
 			"~/.netrc). The last two use URLs with a user and a password.",
-		Example:     "  eval \"$(muster cluster env shop)\"\n  muster cluster env shop --format dotenv >.env\n  muster cluster env shop --format github >>\"$GITHUB_ENV\"",
+		Example: "  eval \"$(muster cluster env shop)\"\n" +
+			"  muster cluster env shop --format dotenv >.env\n  muster cluster env shop --format github >>\"$GITHUB_ENV\"",
 		Args:        cli.Exactly("ID|NAME"),
 		Annotations: map[string]string{cli.AnnotationFormats: "shell dotenv github pgpass netrc"},
 		RunE: func(cmd *cobra.Command, args []string) error {

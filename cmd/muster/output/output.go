@@ -97,10 +97,10 @@ func printAll(c *cli.Context, list output.List, reveal bool) error {
 		switch {
 		case o.Missing != "":
 			value = "(none yet: " + o.Missing + ")"
-		case o.Secret && o.Value == "":
-			value = "(secret)"
 		case o.Type == template.OutputFile:
 			value = "(file " + o.File + ")"
+		case o.Secret && o.Value == "":
+			value = "(secret)"
 		case reveal:
 			value = o.Value
 		}

@@ -3,25 +3,21 @@ package output
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
 	"muster/jobs/remote"
-
-	"golang.org/x/crypto/ssh"
 )
 
 const (
 	// connectionTime is how long a certificate is valid. It's checked at sign-in only; an open session continues.
 	connectionTime = "5m"
-	// leastTime is how long one must still be valid to be used again.
-	leastTime = time.Minute
+	// usedFor is how long one is used again.
+	usedFor = 4 * time.Minute
 )
 
 // refreshSSH makes sure that a cluster's certificate is valid for a while, and its host keys are known.
@@ -33,7 +29,7 @@ func refreshSSH(ctx context.Context, c *cli.Context, f sshFiles, id string) erro
 	if err != nil {
 		return err
 	}
-	if f.valid(id, public, time.Now()) {
+	if is, err := os.Stat(f.of(id, certificateFile)); err == nil && time.Since(is.ModTime()).Abs() < usedFor {
 		return nil
 	}
 	cl, v, err := cluster.ConnectTo(ctx, c, id, false)
@@ -44,59 +40,37 @@ func refreshSSH(ctx context.Context, c *cli.Context, f sshFiles, id string) erro
 	if err != nil {
 		return err
 	}
-	if err := cli.WritePrivate(f.of(id, ".known_hosts"), []byte(cluster.KnownHosts(v.Nodes))); err != nil {
+	if err := cli.WritePrivate(f.of(id, knownHosts), []byte(cluster.KnownHosts(v.Nodes))); err != nil {
 		return err
 	}
-	return cli.WritePrivate(f.of(id, "-cert.pub"), []byte(cert.Certificate+"\n"))
+	return cli.WritePrivate(f.of(id, certificateFile), []byte(cert.Certificate+"\n"))
 }
 
-// key returns the public key of a cluster's files, and makes a key where there is none. Of several that do so at once, the first one counts.
+// key returns the public key of a cluster's folder, and makes the folder where there is none. Of several that do so at once, the first one counts.
 func (f sshFiles) key(id string) (public string, err error) {
-	public, err = publicOf(f.of(id, ""))
-	if !errors.Is(err, fs.ErrNotExist) {
+	have := func() (string, error) {
+		b, err := os.ReadFile(f.of(id, keyFile+".pub"))
+		return strings.TrimSpace(string(b)), err
+	}
+	if public, err = have(); !os.IsNotExist(err) {
 		return public, err
 	}
-	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+	mine := filepath.Join(f.dir, ".new-"+rand.Text())
+	if err := os.MkdirAll(mine, 0o700); err != nil {
 		return "", err
 	}
-	private, _, err := remote.Keys{}.NewKey("muster")
+	defer os.RemoveAll(mine)
+	private, public, err := remote.Keys{}.NewKey("muster")
 	if err != nil {
 		return "", err
 	}
-	mine := f.of(id, ".new-"+rand.Text())
-	defer os.Remove(mine)
-	if err := cli.WritePrivate(mine, private); err != nil {
+	for name, text := range map[string]string{keyFile: string(private), keyFile + ".pub": public + "\n"} {
+		if err := cli.WritePrivate(filepath.Join(mine, name), []byte(text)); err != nil {
+			return "", err
+		}
+	}
+	if err := os.Rename(mine, f.of(id, "")); err != nil && !os.IsExist(err) {
 		return "", err
 	}
-	if err := os.Link(mine, f.of(id, "")); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", err
-	}
-	return publicOf(f.of(id, ""))
-}
-
-func publicOf(file string) (string, error) {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	key, err := ssh.ParsePrivateKey(b)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", file, err)
-	}
-	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key.PublicKey()))), nil
-}
-
-// valid reports whether there is a certificate for the key that holds for a while.
-func (f sshFiles) valid(id, public string, now time.Time) bool {
-	b, err := os.ReadFile(f.of(id, "-cert.pub"))
-	if err != nil {
-		return false
-	}
-	key, _, _, _, err := ssh.ParseAuthorizedKey(b)
-	cert, is := key.(*ssh.Certificate)
-	if err != nil || !is {
-		return false
-	}
-	ours, _, _, _, err := ssh.ParseAuthorizedKey([]byte(public))
-	return err == nil && string(ours.Marshal()) == string(cert.Key.Marshal()) && int64(cert.ValidBefore) > now.Add(leastTime).Unix()
+	return have()
 }

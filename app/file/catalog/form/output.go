@@ -3,9 +3,9 @@ package form
 import "muster/app/template"
 
 type outputDoc struct {
-	Name        string `yaml:"name" need:"" doc:"Name: a lowercase letter, then lowercase letters, digits and _. The variable is CLUSTER_NAME in capital letters."`
+	Name        string `yaml:"name" need:"" doc:"Name: a lowercase letter, then lowercase letters, digits and _."`
 	Type        string `yaml:"type" doc:"text, url, secret or file. A secret is shown on demand, and each time is in the audit log. Default: text."`
-	Value       string `yaml:"value" need:"" doc:"Value, with macros such as %ip.service.web[0]% and %fact.SERVICE.NAME%, ${config:PATH} and ${secret:generated/NAME}. ${config:PATH|url} is escaped for a URL."`
+	Value       string `yaml:"value" need:"" doc:"Value, with macros such as %ip.service.web[0]%, ${config:PATH} and ${secret:generated/NAME}."`
 	Description string `yaml:"description" doc:"What the value is for."`
 	File        string `yaml:"file" doc:"Name of the downloaded file, such as kubeconfig.yaml. Default: the output's name."`
 	Mode        string `yaml:"mode" doc:"Permissions of the file, such as 0644. Default: 0600."`

@@ -1,4 +1,4 @@
-package template
+package output
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"muster/app/humanize"
+	"muster/app/secret"
+	"muster/app/template"
 )
 
 // Bounds of outputs.
@@ -19,35 +21,34 @@ const (
 )
 
 var (
-	outputName   = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
-	outputFile   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$`)
-	outputMode   = regexp.MustCompile(`^0?[0-7]{3}$`)
-	outputEnv    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
-	outputSecret = regexp.MustCompile(`^generated/[a-z][a-z0-9_]{0,63}$`)
-	outputPath   = regexp.MustCompile(`^[^.\s]+(\.[^.\s]+)*$`)
+	outputName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+	outputFile = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$`)
+	outputMode = regexp.MustCompile(`^0?[0-7]{3}$`)
+	outputEnv  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
+	outputPath = regexp.MustCompile(`^[^.\s]+(\.[^.\s]+)*$`)
 	// reservedEnv are variables that change how shells and programs run.
 	reservedEnv = regexp.MustCompile(`^(PATH|HOME|SHELL|USER|IFS|ENV|PS[0-9]|BASH.*|LD_.*|DYLD_.*|GIT_.*|NODE_OPTIONS|PYTHON.*|PERL.*|RUBY.*|MUSTER_.*)$`)
 )
 
-// OutputProblem is one thing wrong with the declaration of an output. Key is "" where it is about all of it.
-type OutputProblem struct {
+// Problem is one thing wrong with the declaration of an output. Key is "" where it is about all of it.
+type Problem struct {
 	Index              int
 	Key, Message, Hint string
 }
 
-// CheckOutputs says all that is wrong with a template's outputs as they are declared.
-func CheckOutputs(all []Output) (problems []OutputProblem) {
+// Check says all that is wrong with a template's outputs as they are declared.
+func Check(all []template.Output) (problems []Problem) {
 	if len(all) > MaxOutputs {
-		problems = append(problems, OutputProblem{Index: MaxOutputs, Hint: "remove some",
+		problems = append(problems, Problem{Index: MaxOutputs, Hint: "remove some",
 			Message: fmt.Sprintf("%d outputs; a template can have at most %d", len(all), MaxOutputs)})
 		all = all[:MaxOutputs]
 	}
 	for i, o := range all {
 		say := func(key, hint, format string, args ...any) {
-			problems = append(problems, OutputProblem{Index: i, Key: key, Hint: hint, Message: fmt.Sprintf(format, args...)})
+			problems = append(problems, Problem{Index: i, Key: key, Hint: hint, Message: fmt.Sprintf(format, args...)})
 		}
-		o.checkWords(say)
-		o.checkValue(say)
+		checkWords(o, say)
+		checkValue(o, say)
 		for _, other := range all[:i] {
 			switch {
 			case o.Name == other.Name:
@@ -61,13 +62,13 @@ func CheckOutputs(all []Output) (problems []OutputProblem) {
 }
 
 // checkWords checks all but the value.
-func (o Output) checkWords(say func(key, hint, format string, args ...any)) {
-	file := o.Type == OutputFile
+func checkWords(o template.Output, say sayer) {
+	file := o.Type == template.OutputFile
 	switch {
 	case !outputName.MatchString(o.Name):
 		say("name", "use a lowercase letter, then lowercase letters, digits and _, at most 64 in all", "invalid output name %.70q", o.Name)
-	case o.Type != "" && !slices.Contains(OutputTypes, o.Type):
-		say("type", nearestOf(string(o.Type), OutputTypes), "unknown type %.40q; use one of %s", o.Type, joinAll(OutputTypes))
+	case o.Type != "" && !slices.Contains(template.OutputTypes, o.Type):
+		say("type", "use text, url, secret or file", "unknown type %.40q", string(o.Type))
 	case len(o.Description) > maxOutputDescription:
 		say("description", "shorten it", "longer than %d bytes", maxOutputDescription)
 	case o.File != "" && !file, o.Mode != "" && !file:
@@ -84,7 +85,7 @@ func (o Output) checkWords(say func(key, hint, format string, args ...any)) {
 }
 
 // checkValue checks the macros and references of the value.
-func (o Output) checkValue(say func(key, hint, format string, args ...any)) {
+func checkValue(o template.Output, say sayer) {
 	switch {
 	case o.Value == "":
 		return // reported where it was read
@@ -95,35 +96,30 @@ func (o Output) checkValue(say func(key, hint, format string, args ...any)) {
 		say("value", "", "not valid text")
 		return
 	}
-	for _, p := range OutputParts(o.Value) {
+	for _, p := range Parts(o.Value) {
 		switch {
 		case p.Text != "":
-			o.checkText(p.Text, say)
-		case p.Secret != "" && !outputSecret.MatchString(p.Secret):
+			checkText(p.Text, say)
+		case p.Secret != "" && !secret.IsGenerated(p.Secret):
 			say("value", "use a generated secret, such as ${secret:generated/NAME}: each cluster has its own",
 				"${secret:%.70s} can't be in an output, since the tenant's secrets are never shown", p.Secret)
 		case p.Secret == "" && !outputPath.MatchString(p.Config):
 			say("value", "use a path such as ${config:web.port}", "invalid path of the configuration %.70q", p.Config)
 		}
 	}
-	if o.Secret() && (o.Type == OutputText || o.Type == OutputURL) {
+	if IsSecret(o) && (o.Type == template.OutputText || o.Type == template.OutputURL) {
 		say("type", "use type: secret", "the value has a secret in it, and type %s is shown to everyone who sees the cluster", o.Type)
 	}
 }
 
-func (o Output) checkText(text string, say func(key, hint, format string, args ...any)) {
-	parts, problem := SplitMacros(text)
-	if problem != nil {
-		e := problem.at("the value")
-		say("value", e.Hint, "%s", strings.TrimSuffix(e.Message, "."))
-		return
-	}
-	for _, p := range parts {
-		if m := p.Macro; m != nil && m.ofNode() && m.kind != macroFact {
-			say("value", "name a node by its service, as in %host.service.web[0]%", "%s isn't known in an output, which belongs to no node", m.source)
-		}
+func checkText(text string, say sayer) {
+	if wrong, hint := template.CheckMacros(text); wrong != "" {
+		say("value", hint, "%s", strings.TrimSuffix(wrong, "."))
 	}
 	if at := strings.Index(text, "${"); at >= 0 {
 		say("value", "use ${config:PATH} or ${secret:generated/NAME}", "unknown reference %.40q", text[at:])
 	}
 }
+
+// sayer reports a problem.
+type sayer func(key, hint, format string, args ...any)
