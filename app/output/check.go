@@ -113,6 +113,15 @@ func checkValue(o template.Output, say sayer) {
 }
 
 func checkText(text string, say sayer) {
+	text, wrong := inner(text, func(path string) (string, string) {
+		if !outputPath.MatchString(path) {
+			return "0", "invalid path of the configuration " + template.Quoted(path)
+		}
+		return "0", ""
+	})
+	if wrong != "" {
+		say("value", "use a path such as ${config:web.port}", "%s", wrong)
+	}
 	if wrong, hint := template.CheckMacros(text); wrong != "" {
 		say("value", hint, "%s", strings.TrimSuffix(wrong, "."))
 	}

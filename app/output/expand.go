@@ -57,7 +57,7 @@ func (s *Service) expander(ctx context.Context, c app.Cluster, d cluster.Definit
 func (e *expander) named(outputs []template.Output) (facts []app.FactName, generated []string) {
 	for _, o := range outputs {
 		for _, p := range Parts(o.Value) {
-			text := p.Text
+			text, _ := inner(p.Text, e.setting)
 			if p.Config != "" {
 				text, _ = e.setting(p.Config)
 			}
@@ -123,12 +123,16 @@ func (e *expander) part(p Part) (text string, hidden bool, why string) {
 	case p.Secret != "":
 		text, hidden, why = e.secret(p.Secret)
 	case p.Config == "":
-		text, hidden, why = e.text(p.Text)
+		if text, why = inner(p.Text, e.setting); why != "" {
+			return "", false, why
+		}
+		text, hidden, why = e.text(text)
+		hidden = hidden || secretSetting(p.Text)
 	default:
 		if text, why = e.setting(p.Config); why != "" {
 			return "", false, why
 		}
-		keyed := slices.ContainsFunc(strings.Split(p.Config, "."), secret.SecretKeyPattern.MatchString) || secret.SecretTextPattern.MatchString(text)
+		keyed := secret.SecretKeyPattern.MatchString(p.Config) || secret.SecretTextPattern.MatchString(text)
 		text, hidden, why = e.setText(text)
 		hidden = hidden || keyed
 	}
@@ -136,6 +140,11 @@ func (e *expander) part(p Part) (text string, hidden bool, why string) {
 		text = strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
 	}
 	return text, hidden, why
+}
+
+// secretSetting reports whether a text names a setting that may be secret within its macros.
+func secretSetting(text string) bool {
+	return slices.ContainsFunc(reference.FindAllString(text, -1), secret.SecretKeyPattern.MatchString)
 }
 
 // setText expands a text of the configuration, in which there may be references to secrets.

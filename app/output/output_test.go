@@ -21,6 +21,8 @@ func TestCheckSaysWhatIsWrongWhereAndWhatToDo(t *testing.T) {
 	}{
 		"good":                 {func(*template.Output) {}, "", ""},
 		"a fact":               {func(o *template.Output) { o.Value = "%fact.web.port%" }, "", ""},
+		"a port in a macro":    {func(o *template.Output) { o.Value = "%map(ip.service.web,'$:${config:web.port}')%" }, "", ""},
+		"a secret in a macro":  {func(o *template.Output) { o.Value = "%map(ip.service.web,'${secret:generated/a}')%" }, "value", "only ${config"},
 		"escaped":              {func(o *template.Output) { o.Value = "${config:web.name|url}" }, "", ""},
 		"a name":               {func(o *template.Output) { o.Name = "Url" }, "name", "invalid output name"},
 		"a type":               {func(o *template.Output) { o.Type = "link" }, "type", "unknown type"},

@@ -23,6 +23,9 @@ var reference = regexp.MustCompile(`\$\{(config|secret):([^}|]*)(\|url)?\}`)
 func Parts(value string) (parts []Part) {
 	pos := 0
 	for _, m := range reference.FindAllStringSubmatchIndex(value, -1) {
+		if inMacro(value[:m[0]]) {
+			continue // a part of the text: see inner
+		}
 		if m[0] > pos {
 			parts = append(parts, Part{Text: value[pos:m[0]]})
 		}
@@ -41,10 +44,39 @@ func Parts(value string) (parts []Part) {
 	return parts
 }
 
+// inMacro reports whether a macro begins in the text and doesn't end there.
+func inMacro(text string) bool { return strings.Count(strings.ReplaceAll(text, "%%", ""), "%")%2 == 1 }
+
+// inner puts settings in place of the references within the macros of a text, as in %map(ip.service.web,'$:${config:web.port}')%. Those that
+// would change what the macro means are refused.
+func inner(text string, setting func(path string) (value, wrong string)) (out, wrong string) {
+	out = reference.ReplaceAllStringFunc(text, func(ref string) string {
+		m := reference.FindStringSubmatch(ref)
+		value, bad := "", "only ${config:PATH} can be in a macro"
+		if m[1] == "config" && m[3] == "" {
+			value, bad = setting(m[2])
+		}
+		if bad == "" && !plain.MatchString(value) {
+			bad = "Configuration " + m[2] + " can't be in a macro: it isn't a plain word or number."
+		}
+		if wrong == "" {
+			wrong = bad
+		}
+		return value
+	})
+	return out, wrong
+}
+
+var plain = regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
+
+// anySetting stands for a setting that isn't known yet.
+func anySetting(string) (value, wrong string) { return "0", "" }
+
 // Uses returns the services and facts that an output's value names itself, beside those of the configuration.
 func Uses(o template.Output) (services []string, facts []app.FactName) {
 	for _, p := range Parts(o.Value) {
-		s, f := template.MacrosOf(p.Text)
+		text, _ := inner(p.Text, anySetting)
+		s, f := template.MacrosOf(text)
 		services, facts = append(services, s...), append(facts, f...)
 	}
 	return services, facts
