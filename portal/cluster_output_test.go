@@ -81,7 +81,7 @@ func TestOutputsAreShownAndRevealed(t *testing.T) {
 	}
 	file := s.post(path+"/outputs/download", url.Values{"name": {"kubeconfig"}})
 	if file.status != http.StatusOK || file.body != "kind: Config\n" ||
-		file.header.Get("Content-Disposition") != `attachment; filename="kube.yaml"` {
+		file.header.Get("Content-Disposition") != `attachment; filename=kube.yaml` {
 		t.Errorf("the file: %d %q %q", file.status, file.body, file.header)
 	}
 	s.post(path+"/outputs/download", url.Values{"name": {"later"}}).reads(http.StatusConflict, "has no value yet")

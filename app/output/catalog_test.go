@@ -27,8 +27,8 @@ func (s withAddresses) Nodes(ctx context.Context, tenant, cluster string) ([]app
 	return list, err
 }
 
-// Every template of the examples has outputs, and each of them has a value as soon as its nodes have addresses, or the service that reports
-// it has.
+// Every template of the examples has outputs, and each of them has a value as soon as its nodes have addresses, or
+// the service that reports it has.
 func TestTemplatesOfTheExamplesHaveOutputs(t *testing.T) {
 	c, err := catalog.Load(catalog.Options{}, "../../examples/catalog")
 	if err != nil {

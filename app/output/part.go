@@ -47,8 +47,8 @@ func Parts(value string) (parts []Part) {
 // inMacro reports whether a macro begins in the text and doesn't end there.
 func inMacro(text string) bool { return strings.Count(strings.ReplaceAll(text, "%%", ""), "%")%2 == 1 }
 
-// inner puts settings in place of the references within the macros of a text, as in %map(ip.service.web,'$:${config:web.port}')%. Those that
-// would change what the macro means are refused.
+// inner puts settings in place of the references within the macros of a text, as in
+// %map(ip.service.web,'$:${config:web.port}')%. Those that would change what the macro means are refused.
 func inner(text string, setting func(path string) (value, wrong string)) (out, wrong string) {
 	out = reference.ReplaceAllStringFunc(text, func(ref string) string {
 		m := reference.FindStringSubmatch(ref)
@@ -69,7 +69,7 @@ func inner(text string, setting func(path string) (value, wrong string)) (out, w
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
 
-// anySetting stands for a setting that isn't known yet.
+// anySetting takes the place of a setting that isn't known yet.
 func anySetting(string) (value, wrong string) { return "0", "" }
 
 // Uses returns the services and facts that an output's value names itself, beside those of the configuration.

@@ -75,8 +75,9 @@ func (s *Service) ClusterOutputs(ctx context.Context, actor app.Actor, id string
 // maxNames is how many outputs can be named at once.
 const maxNames = MaxOutputs
 
-// RevealOutputs returns the named outputs of a cluster, all where none is named, with the values of those that are secret, to those who can use the
-// cluster. The audit log says which. ENotFound names an output that there isn't, EConflict one that has no value yet.
+// RevealOutputs returns the named outputs of a cluster, all where none is named, with the values of those that are
+// secret, to those who can use the cluster. The audit log says which. ENotFound names an output that there isn't,
+// EConflict one that has no value yet.
 func (s *Service) RevealOutputs(ctx context.Context, actor app.Actor, id string, names []string) (List, error) {
 	c, err := s.Clusters.AuthorizedCluster(ctx, actor, "RevealOutputs", id)
 	if err != nil {

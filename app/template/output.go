@@ -16,8 +16,8 @@ const (
 // OutputTypes are all of them.
 var OutputTypes = []OutputType{OutputText, OutputURL, OutputSecret, OutputFile}
 
-// Output is a value of a cluster that people use from outside, such as a connection string or a kubeconfig. Value has macros, and references
-// to the cluster's configuration and to generated secrets.
+// Output is a value of a cluster that people use from outside, such as a connection string or a kubeconfig. Value has
+// macros, and references to the cluster's configuration and to generated secrets.
 type Output struct {
 	Name        string     `json:"name"`
 	Type        OutputType `json:"type"`
@@ -43,7 +43,8 @@ func MacrosOf(text string) (services []string, facts []app.FactName) {
 	return services, facts
 }
 
-// CheckMacros returns what is wrong with the macros of a text that belongs to no node, but may name facts; "" for nothing.
+// CheckMacros returns what is wrong with the macros of a text that belongs to no node, but may name facts; "" for
+// nothing.
 func CheckMacros(text string) (wrong, hint string) {
 	parts, problem := SplitMacros(text)
 	if problem != nil {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"context"
+	"mime"
 	"net/http"
 
 	"muster/app"
@@ -32,8 +33,8 @@ func Routes(p *Service) []site.Route {
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
 		site.Get("/clusters/{id}/outputs", p.apiList, site.About("List a cluster's outputs, without secret values")),
-		site.Post("/clusters/{id}/outputs/reveal", p.apiReveal, site.About("Get a cluster's outputs with secret values; the audit log says which"),
-			site.Answers(http.StatusOK)),
+		site.Post("/clusters/{id}/outputs/reveal", p.apiReveal, site.Answers(http.StatusOK),
+			site.About("Get a cluster's outputs with secret values; the audit log says which")),
 	}
 }
 
@@ -98,7 +99,7 @@ func (p *Service) download(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	_, err = w.Write([]byte(o.Value))
 	return err
 }

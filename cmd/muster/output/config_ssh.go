@@ -21,9 +21,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The files of config-ssh: a folder with a configuration, key, certificate and known hosts of each cluster, and a block in the user's own
-// configuration of OpenSSH that includes them. Editors read the hosts there. Before each connection, ssh runs this program with --refresh, which
-// gets a new certificate when the last one is about to expire, so that nothing that lasts opens a machine.
+// The files of config-ssh: a folder with a configuration, key, certificate and known hosts of each cluster, and a
+// block in the user's own configuration of OpenSSH that includes them. Editors read the hosts there. Before each
+// connection, ssh runs this program with --refresh, which gets a new certificate when the last one is about to
+// expire, so that nothing that lasts opens a machine.
 type sshFiles struct {
 	config string // the user's own configuration
 	dir    string // of the clusters' files
@@ -42,9 +43,10 @@ func configSSHCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config-ssh [ID|NAME]",
 		Short: "Add the nodes of clusters to your SSH configuration, for ssh and editors",
-		Long: "Add the nodes of a cluster, or of all clusters that you can use, to your SSH configuration as muster.CLUSTER.NODE, so that ssh, scp,\n" +
-			"rsync, VS Code and JetBrains connect to them. muster.CLUSTER is the first node. ssh gets a certificate that is valid for 5 min whenever\n" +
-			"it needs one, while you are signed in to Muster. Run the command again after nodes were added or replaced.",
+		Long: "Add the nodes of a cluster, or of all clusters that you can use, to your SSH configuration as\n" +
+			"muster.CLUSTER.NODE, so that ssh, scp, rsync, VS Code and JetBrains connect to them. muster.CLUSTER is the first\n" +
+			"node. ssh gets a certificate that is valid for 5 min whenever it needs one, while you are signed in to Muster.\n" +
+			"Run the command again after nodes were added or replaced.",
 		Example: "  muster cluster config-ssh shop\n  ssh muster.shop.n1\n  muster cluster config-ssh --remove",
 		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -130,7 +132,8 @@ func configSSH(ctx context.Context, c *cli.Context, f sshFiles, args []string) e
 		}
 	}
 	if nodes == 0 {
-		return &app.Error{Code: app.EConflict, Message: "no cluster has a node to sign in to", Hint: "See: muster cluster list"}
+		return &app.Error{Code: app.EConflict, Message: "no cluster has a node to sign in to",
+			Hint: "See: muster cluster list"}
 	}
 	if err := f.include(); err != nil {
 		return err
@@ -138,7 +141,8 @@ func configSSH(ctx context.Context, c *cli.Context, f sshFiles, args []string) e
 	if c.JSON() {
 		return c.PrintJSON(map[string]any{"config": f.config, "nodes": nodes})
 	}
-	cli.Line(c.Stdout, "Added %s to %s. For example: ssh muster.%s", humanize.Count(nodes, "node"), f.config, firstName(list))
+	cli.Line(c.Stdout, "Added %s to %s. For example: ssh muster.%s",
+		humanize.Count(nodes, "node"), f.config, firstName(list))
 	return nil
 }
 
@@ -183,9 +187,9 @@ var sshWord = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]*$`)
 // reachable are the nodes that ssh can connect to and recognize.
 func reachable(v appcluster.View) (nodes []app.Node) {
 	for _, n := range v.Nodes {
-		up := n.Status == app.NodeCreated || n.Status == app.NodeReady
-		if up && !n.Lost() && n.HostKey != "" && sshWord.MatchString(n.Name) && sshWord.MatchString(n.Address(app.AddressAccess)) &&
-			sshWord.MatchString(cmp.Or(n.SSHUser, "root")) {
+		up := (n.Status == app.NodeCreated || n.Status == app.NodeReady) && !n.Lost() && n.HostKey != ""
+		user, address := cmp.Or(n.SSHUser, "root"), n.Address(app.AddressAccess)
+		if up && sshWord.MatchString(n.Name) && sshWord.MatchString(address) && sshWord.MatchString(user) {
 			nodes = append(nodes, n)
 		}
 	}
@@ -201,16 +205,18 @@ func (f sshFiles) hosts(v appcluster.View, refresh string) (text string, count i
 	var b strings.Builder
 	base := "muster." + v.Name
 	fmt.Fprintf(&b, "# Cluster %s. Written by muster cluster config-ssh.\n", v.Name)
-	fmt.Fprintf(&b, "Match originalhost %s,%s.* exec \"%s\"\n    CertificateFile \"%s\"\n", base, base, refresh, f.of(v.ID, certificateFile))
+	fmt.Fprintf(&b, "Match originalhost %s,%s.* exec \"%s\"\n    CertificateFile \"%s\"\n",
+		base, base, refresh, f.of(v.ID, certificateFile))
 	for i, n := range nodes {
 		names := base + "." + n.Name
 		if i == 0 {
 			names += " " + base
 		}
-		fmt.Fprintf(&b, "\nHost %s\n    HostName %s\n    Port %d\n    User %s\n    IdentityFile \"%s\"\n    UserKnownHostsFile \"%s\"\n", names,
-			n.Address(app.AddressAccess), cluster.SSHPort(n), cmp.Or(n.SSHUser, "root"), f.of(v.ID, keyFile), f.of(v.ID, knownHosts))
-		b.WriteString("    GlobalKnownHostsFile none\n    StrictHostKeyChecking yes\n    UpdateHostKeys no\n    IdentitiesOnly yes\n" +
-			"    IdentityAgent none\n    PreferredAuthentications publickey\n")
+		fmt.Fprintf(&b, "\nHost %s\n    HostName %s\n    Port %d\n    User %s\n", names,
+			n.Address(app.AddressAccess), cluster.SSHPort(n), cmp.Or(n.SSHUser, "root"))
+		fmt.Fprintf(&b, "    IdentityFile \"%s\"\n    UserKnownHostsFile \"%s\"\n", f.of(v.ID, keyFile), f.of(v.ID, knownHosts))
+		b.WriteString("    GlobalKnownHostsFile none\n    StrictHostKeyChecking yes\n    UpdateHostKeys no\n" +
+			"    IdentitiesOnly yes\n    IdentityAgent none\n    PreferredAuthentications publickey\n")
 	}
 	return b.String(), len(nodes)
 }
@@ -218,7 +224,11 @@ func (f sshFiles) hosts(v appcluster.View, refresh string) (text string, count i
 // refreshLine is what ssh runs before it connects: this program, with the flags that name the server.
 func refreshLine(c *cli.Context, self string, f sshFiles, id string) string {
 	words := []string{self, "cluster", "config-ssh", "--refresh", id}
-	for _, flag := range [][2]string{{"--profile", c.ProfileName}, {"--server", c.Server}, {"--ca-fingerprint", c.CA}} {
+	profile := c.ProfileName
+	if name, _, err := c.Profile(); err == nil && c.Server == "" {
+		profile = name // another one may be current later
+	}
+	for _, flag := range [][2]string{{"--profile", profile}, {"--server", c.Server}, {"--ca-fingerprint", c.CA}, {"--data", c.Data}} {
 		if flag[1] != "" {
 			words = append(words, flag[0], flag[1])
 		}
@@ -226,7 +236,7 @@ func refreshLine(c *cli.Context, self string, f sshFiles, id string) string {
 	for i, w := range words {
 		words[i] = humanize.ShellQuote(w)
 	}
-	line := "MUSTER_HOME=" + humanize.ShellQuote(filepath.Dir(f.dir)) + " " + strings.Join(words, " ")
+	line := "env MUSTER_HOME=" + humanize.ShellQuote(filepath.Dir(f.dir)) + " " + strings.Join(words, " ")
 	return strings.NewReplacer("%", "%%", `"`, `\"`).Replace(line)
 }
 
@@ -241,7 +251,7 @@ func (f sshFiles) clear() error {
 
 // remove removes all that config-ssh wrote.
 func (f sshFiles) remove(c *cli.Context) error {
-	rest, _, err := f.rest()
+	rest, err := f.rest()
 	if err == nil {
 		err = writeConfig(f.config, rest)
 	}
@@ -256,27 +266,28 @@ func (f sshFiles) remove(c *cli.Context) error {
 }
 
 // rest is the user's configuration without our block.
-func (f sshFiles) rest() (rest []byte, had bool, err error) {
+func (f sshFiles) rest() (rest []byte, err error) {
 	text, err := os.ReadFile(f.config)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	from := bytes.Index(text, []byte(blockStart))
 	if from < 0 {
-		return text, false, nil
+		return text, nil
 	}
 	end := bytes.Index(text[from:], []byte(blockEnd))
 	if end < 0 {
-		return nil, false, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%s has the line %q without %q after it", f.config, blockStart, blockEnd),
-			Hint: "Remove the line, and what Muster wrote after it, and try again."}
+		return nil, &app.Error{Code: app.EInvalid,
+			Message: fmt.Sprintf("%s has the line %q without %q after it", f.config, blockStart, blockEnd),
+			Hint:    "Remove the line, and what Muster wrote after it, and try again."}
 	}
 	after := bytes.TrimPrefix(text[from+end+len(blockEnd):], []byte("\n"))
-	return append(bytes.Clone(text[:from]), after...), true, nil
+	return append(bytes.Clone(text[:from]), after...), nil
 }
 
 // include puts our block first, where no host of the user's own limits what it includes.
 func (f sshFiles) include() error {
-	rest, _, err := f.rest()
+	rest, err := f.rest()
 	if errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(filepath.Dir(f.config), 0o700)
 	}

@@ -1,2 +1,3 @@
-// Package output holds the commands that show the outputs of clusters and hand them to shells, programs, kubectl and ssh.
+// Package output holds the commands that show the outputs of clusters and hand them to shells, programs, kubectl and
+// ssh.
 package output

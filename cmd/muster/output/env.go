@@ -20,9 +20,9 @@ func envCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "env ID|NAME",
 		Short: "Print the outputs of a cluster as variables for a shell or program",
-		Long: "Print the outputs of a cluster with secret values, as variables. Files are left out, and so are outputs without a value, which stderr\n" +
-			"names. With --format: shell (default, for eval), dotenv, json, github (for $GITHUB_ENV), pgpass (for ~/.pgpass) or netrc (for\n" +
-			"~/.netrc). The last two use URLs with a user and a password.",
+		Long: "Print the outputs of a cluster with secret values, as variables. Files are left out, and so are outputs without a\n" +
+			"value, which stderr names. With --format: shell (default, for eval), dotenv, json, github (for $GITHUB_ENV),\n" +
+			"pgpass (for ~/.pgpass) or netrc (for ~/.netrc). The last two use URLs with a user and a password.",
 		Example: "  eval \"$(muster cluster env shop)\"\n" +
 			"  muster cluster env shop --format dotenv >.env\n  muster cluster env shop --format github >>\"$GITHUB_ENV\"",
 		Args:        cli.Exactly("ID|NAME"),
@@ -137,7 +137,8 @@ func pgpass(value string) string {
 	return b.String()
 }
 
-// postgresHosts takes the hosts out of a URL, which may have several with commas, and leaves one, since other URLs have no more.
+// postgresHosts takes the hosts out of a URL, which may have several with commas, and leaves one, since other URLs
+// have no more.
 func postgresHosts(value string) (hosts []string, one string) {
 	scheme, rest, _ := strings.Cut(value, "://")
 	end := strings.IndexAny(rest, "/?#")

@@ -18,8 +18,8 @@ func kubeconfigCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "kubeconfig ID|NAME",
 		Short: "Print the kubeconfig of a Kubernetes cluster",
-		Long: "Print the kubeconfig that a cluster's outputs have: a file that is named kubeconfig, or ends in _kubeconfig. Anyone who has it can use the\n" +
-			"cluster, so save it in a private file.",
+		Long: "Print the kubeconfig that a cluster's outputs have: a file that is named kubeconfig, or ends in _kubeconfig.\n" +
+			"Anyone who has it can use the cluster, so save it in a private file.",
 		Example: "  muster cluster kubeconfig kube >kube.yaml\n  chmod 600 kube.yaml\n  kubectl --kubeconfig kube.yaml get nodes",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {

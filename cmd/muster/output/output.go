@@ -1,6 +1,7 @@
 package output
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -27,24 +28,18 @@ func outputsCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "outputs ID|NAME [OUTPUT]",
 		Short: "Show the outputs of a cluster: addresses, connection strings, files",
-		Long: "Show the outputs of a cluster, which its template declares. Secret ones are shown with --reveal only, to people who can use the\n" +
-			"cluster, and the audit log says to whom. Of a single output, the value alone is written to stdout, as it is.",
-		Example: "  muster cluster outputs shop\n  muster cluster outputs shop db_url --reveal\n  muster cluster outputs shop ca_cert --output ca.crt",
-		Args:    oneOrTwo,
+		Long: "Show the outputs of a cluster, which its template declares. Secret ones are shown with --reveal only, to people who\n" +
+			"can use the cluster, and the audit log says to whom. Of a single output, the value alone is written to stdout,\n" +
+			"as it is.",
+		Example: "  muster cluster outputs shop\n  muster cluster outputs shop db_url --reveal\n" +
+			"  muster cluster outputs shop ca_cert --output ca.crt",
+		Args: oneOrTwo,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && to != "" {
-				return cli.Usagef("--output writes a single output").Hint("For example: muster cluster outputs %s NAME --output FILE", args[0])
+				return cli.Usagef("--output writes a single output").
+					Hint("For example: muster cluster outputs %s NAME --output FILE", args[0])
 			}
-			cl, v, err := cluster.ConnectTo(cmd.Context(), c, args[0], false)
-			if err != nil {
-				return err
-			}
-			var list output.List
-			if reveal {
-				list, err = cl.Outputs.Reveal(cmd.Context(), v.ID, args[1:]...)
-			} else {
-				list, err = cl.Outputs.List(cmd.Context(), v.ID)
-			}
+			list, err := fetch(cmd.Context(), c, args, reveal)
 			if err != nil {
 				return err
 			}
@@ -61,6 +56,18 @@ func outputsCommand(c *cli.Context) *cobra.Command {
 	cmd.Flags().BoolVar(&reveal, "reveal", false, "show secret values; the audit log says so")
 	cmd.Flags().StringVarP(&to, "output", "O", "", "`file` to write the value to, with the output's permissions")
 	return cmd
+}
+
+// fetch asks for the outputs of a cluster, or for a named one, with or without secret values.
+func fetch(ctx context.Context, c *cli.Context, args []string, reveal bool) (output.List, error) {
+	cl, v, err := cluster.ConnectTo(ctx, c, args[0], false)
+	if err != nil {
+		return output.List{}, err
+	}
+	if reveal {
+		return cl.Outputs.Reveal(ctx, v.ID, args[1:]...)
+	}
+	return cl.Outputs.List(ctx, v.ID)
 }
 
 func oneOrTwo(cmd *cobra.Command, args []string) error {

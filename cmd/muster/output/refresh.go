@@ -46,7 +46,8 @@ func refreshSSH(ctx context.Context, c *cli.Context, f sshFiles, id string) erro
 	return cli.WritePrivate(f.of(id, certificateFile), []byte(cert.Certificate+"\n"))
 }
 
-// key returns the public key of a cluster's folder, and makes the folder where there is none. Of several that do so at once, the first one counts.
+// key returns the public key of a cluster's folder, and makes the folder where there is none. Of several that do so
+// at once, the first one counts.
 func (f sshFiles) key(id string) (public string, err error) {
 	have := func() (string, error) {
 		b, err := os.ReadFile(f.of(id, keyFile+".pub"))
