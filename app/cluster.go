@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -190,6 +191,16 @@ type AnswerValue struct {
 
 // FactPattern is how facts are named: as parameters are, so that macros can speak of them.
 var FactPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// SecretFact tells by its name whether a fact is one that is never shown.
+func SecretFact(name string) bool {
+	for _, end := range []string{"secret", "token", "password", "key", "cookie", "kubeconfig"} {
+		if name == end || strings.HasSuffix(name, "_"+end) {
+			return true
+		}
+	}
+	return false
+}
 
 // FactName names a fact that a service may have reported.
 type FactName struct{ Service, Name string }

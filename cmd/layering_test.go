@@ -37,7 +37,8 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
 	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/plugin", "app/policy", "app/pool",
 	"app/notification", "app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
-	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine", "app/scaling", "app/activity", "app/run"}
+	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine",
+	"app/scaling", "app/activity", "app/run", "app/output"}
 
 // The first matching line counts.
 var rooms = []room{
@@ -89,6 +90,7 @@ var rooms = []room{
 	{"app/settings", []string{"nouns", "app/build", "app/catalog", "app/identity", "app/idle", "app/policy", "app/pool", "app/resource", "app/secret",
 		"app/webhook", "app/window"}, "the settings of a tenant are those of all domains that keep some"},
 	{"app/run", []string{"nouns", "app/cluster"}, "a command is an update of its cluster"},
+	{"app/output", []string{"nouns", "app/cluster", "app/execution", "app/secret"}, "values of a cluster are made of its configuration, secrets and facts"},
 	{"app/sshaccess", []string{"nouns", "app/cluster"}, "who signs in to a node may change its cluster"},
 	{"app/upkeep", []string{"nouns", "app/cluster", "app/idle", "app/image", "app/lease", "app/operation", "app/pool", "app/scaling", "app/usage"}, "it calls what is due in each domain"},
 	{"app/usage", []string{"nouns", "app/catalog", "app/cluster", "app/lease", "app/policy"}, "what is used is known by clusters, and what is coming by leases"},
@@ -236,7 +238,8 @@ var rooms = []room{
 	{"portal/catalog", []string{"nouns", "domains", "portal/page", "portal/plan", "portal/site", "portal/template"}, "a trial shows a plan, and asks for parameters"},
 	{"portal/policy", []string{"nouns", "domains", "portal/page", "portal/plan", "portal/site"}, "a request shows what it would do"},
 	{"portal/fleet", []string{"nouns", "domains", "app/program", "portal/catalog", "portal/page", "portal/site", "portal/wire"}, "providers are entries of the catalog, and workers call in over HTTP"},
-	{"portal/cluster", []string{"nouns", "domains", "portal/build", "portal/execution", "portal/health", "portal/identity", "portal/idle", "portal/page",
+	{"portal/cluster", []string{"nouns", "domains", "portal/build", "portal/execution", "portal/health", "portal/identity", "portal/idle",
+		"portal/output", "portal/page",
 		"portal/plan", "portal/policy", "portal/providervalue", "portal/quarantine", "portal/quota", "portal/site", "portal/template"}, "the page of a cluster shows parts of these nouns"},
 	{"portal/operation", []string{"nouns", "domains", "portal/cluster", "portal/health", "portal/page", "portal/plan", "portal/quarantine", "portal/site",
 		"portal/template"}, "what changes a cluster shows parts of its page"},
@@ -246,6 +249,7 @@ var rooms = []room{
 	{"portal/health", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/idle", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/run", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
+	{"portal/output", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/scaling", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/identity", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/node", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
@@ -286,6 +290,8 @@ var rooms = []room{
 	{"cmd/muster/policy", []string{"nouns", "domains", "app/file/yamlfile", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "policies are files"},
 	{"cmd/muster/volume", []string{"nouns", "domains", "cmd/muster/cli", "portal/client"}, "volumes belong to no cluster once they are kept"},
 	{"cmd/muster/scaling", []string{"nouns", "domains", "app/file/yamlfile", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "scaling rules are files"},
+	{"cmd/muster/output", []string{"nouns", "domains", "cmd/muster/cli", "cmd/muster/cluster", "jobs/remote", "portal/client"},
+		"ssh asks for a key with a certificate, which is made where SSH is spoken"},
 	{"cmd/muster/notification", []string{"nouns", "domains", "cmd/muster/cli", "portal/client", "portal/wire"},
 		"notices are shown with their addresses"},
 	{"cmd/muster/*", []string{"nouns", "domains", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "a noun's commands ask a server; what they share is in cli"},

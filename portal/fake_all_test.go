@@ -69,6 +69,7 @@ type everything interface {
 	site.Idle
 	site.Runs
 	site.Scaling
+	site.Outputs
 	site.Requests
 	site.Health
 	site.ManualSteps

@@ -16,6 +16,7 @@ import (
 	"muster/app/family"
 	"muster/app/identity"
 	"muster/app/layout"
+	"muster/app/output"
 	"muster/app/plan"
 	"muster/app/sshaccess"
 	"muster/app/template"
@@ -548,6 +549,10 @@ func (f *fake) DeleteCluster(_ context.Context, a app.Actor, id string) (cluster
 	}
 	f.operate(c, a, p)
 	return f.view(id)
+}
+
+func (f *fake) ClusterOutputs(_ context.Context, _ app.Actor, id string) (output.List, error) {
+	return output.List{Cluster: id, Outputs: []output.Output{}}, nil
 }
 
 func (f *fake) ClusterKey(_ context.Context, a app.Actor, id string) (string, []byte, error) {

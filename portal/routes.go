@@ -19,6 +19,7 @@ import (
 	"muster/portal/node"
 	"muster/portal/notification"
 	"muster/portal/operation"
+	"muster/portal/output"
 	"muster/portal/policy"
 	"muster/portal/pool"
 	"muster/portal/providervalue"
@@ -66,6 +67,7 @@ func (p *Portal) pages() []site.Route {
 		window.Routes(p.window),
 		run.Routes(p.run),
 		scaling.Routes(p.scaling),
+		output.Routes(p.output),
 		providervalue.Routes(p.value),
 		quarantine.Routes(p.kept),
 	)
@@ -104,6 +106,7 @@ func (p *Portal) operations() []site.Operation {
 		window.Operations(p.window),
 		run.Operations(p.run),
 		scaling.Operations(p.scaling),
+		output.Operations(p.output),
 		providervalue.Operations(p.value),
 	)
 }

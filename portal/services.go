@@ -16,6 +16,7 @@ import (
 	"muster/portal/node"
 	"muster/portal/notification"
 	"muster/portal/operation"
+	"muster/portal/output"
 	"muster/portal/policy"
 	"muster/portal/pool"
 	"muster/portal/providervalue"
@@ -58,6 +59,7 @@ type services struct {
 	window    *window.Service
 	run       *run.Service
 	scaling   *scaling.Service
+	output    *output.Service
 	value     *providervalue.Service
 
 	notification *notification.Service
@@ -68,6 +70,7 @@ func newServices(s *site.Site) (n services) {
 	n.window = window.New(s)
 	n.run = run.New(s)
 	n.scaling = scaling.New(s)
+	n.output = output.New(s)
 	n.value = providervalue.New(s)
 	n.notification = notification.New(s)
 	n.audit = audit.New(s)

@@ -27,6 +27,7 @@ import (
 	"muster/app/notification"
 	"muster/app/observe"
 	"muster/app/operation"
+	"muster/app/output"
 	"muster/app/ownership"
 	"muster/app/place"
 	"muster/app/plan"
@@ -112,6 +113,7 @@ type Services struct {
 	Label        *label.Service
 	Idle         *idle.Service
 	Scaling      *scaling.Service
+	Outputs   *output.Service
 	Node         *node.Service
 	Window       *window.Service
 	Notification *notification.Service
@@ -267,6 +269,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Quarantine.Machines = quarantine.NewMachines(quarantine.MachinesConfig{
 		Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Firewalls: c.Firewalls})
 	s.Node = node.New(node.Config{Store: c.Store, Clusters: s.Cluster.Finder})
+	s.Outputs = output.New(output.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.SSHAccess = sshaccess.New(sshaccess.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
 }
 

@@ -25,6 +25,8 @@ type Definition struct {
 	// before it was kept apart.
 	Overrides map[string]any `json:"overrides,omitzero"`
 	Links     []app.Link     `json:"links,omitempty"`
+	// Outputs are the template's.
+	Outputs []template.Output `json:"outputs,omitempty"`
 	// Parameters are the values that were given; what the template set by default is in Config only.
 	Parameters map[string]any `json:"parameters,omitempty"`
 	Immutable  []string       `json:"immutable,omitempty"` // see Template

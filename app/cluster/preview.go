@@ -167,6 +167,7 @@ func define(c *template.Catalog, t *template.Template, l applayout.Layout, confi
 		Lease:    &t.Lease,
 		Template: t.Digest(), Immutable: t.Immutable,
 		Hooks:          t.Hooks,
+		Outputs:        t.Outputs,
 		Health:         t.Health,
 		Idle:           t.Idle,
 		Scaling:        t.Scaling,

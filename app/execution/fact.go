@@ -40,7 +40,8 @@ func NewFacts(c FactsConfig) *Facts { return &Facts{FactsConfig: c} }
 // Limits of what one action may tell.
 const (
 	maxFacts     = 50
-	maxFactValue = 4 << 10 // bytes
+	maxFactValue = 60 << 10  // bytes
+	maxFactTotal = 200 << 10 // bytes of all values
 )
 
 // NodeFact is what a service's action reported about a node, such as the key with which others join it.
@@ -53,24 +54,18 @@ type NodeFact struct {
 	At      time.Time `json:"at"`
 }
 
-// secretFact tells by its name whether a fact is one that no one may see.
-func secretFact(name string) bool {
-	for _, end := range []string{"secret", "token", "password", "key", "cookie"} {
-		if name == end || strings.HasSuffix(name, "_"+end) {
-			return true
-		}
-	}
-	return false
-}
-
 // CheckFacts refuses what is too much, or could not be spoken of. The error is EInvalid.
 func CheckFacts(facts map[string]string) error {
 	if len(facts) > maxFacts {
 		return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action reported too many facts: " + humanize.Count(len(facts), "value") + ".",
 			Hint: "The limit is " + humanize.Count(maxFacts, "value") + "."}
 	}
+	total := 0
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
-		switch {
+		switch total += len(facts[name]); {
+		case total > maxFactTotal:
+			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action reported facts that are too long.",
+				Hint: "The limit is " + humanize.Bytes(maxFactTotal) + " for all of them."}
 		case !app.FactPattern.MatchString(name):
 			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action reported a fact with an invalid name: " + template.Quoted(humanize.CutText(name, 80)) + ".",
 				Hint: "Start with a letter. Use at most 64 lowercase letters, digits and underscores."}
@@ -95,7 +90,7 @@ func factsOf(r *Report) map[string]app.AnswerValue {
 	}
 	values := make(map[string]app.AnswerValue, len(r.Facts))
 	for name, v := range r.Facts {
-		values[name] = app.AnswerValue{Text: v, Secret: secretFact(name)}
+		values[name] = app.AnswerValue{Text: v, Secret: app.SecretFact(name)}
 	}
 	return values
 }

@@ -74,7 +74,7 @@ func upgrade(ctx context.Context, a *Builder, d *updateBuilder) error {
 	d.definition.Immutable, d.definition.Template, d.definition.Health = t.Immutable, t.Digest(), t.Health
 	d.definition.Idle, d.definition.Scaling = t.Idle, t.Scaling
 	d.definition.PartialResults, d.definition.Firewall = t.PartialResults, t.Firewall
-	d.definition.Batches = t.Batches
+	d.definition.Batches, d.definition.Outputs = t.Batches, t.Outputs
 	if err := d.checkLayout(ctx, a, published); err != nil {
 		return err
 	}

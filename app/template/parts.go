@@ -74,6 +74,9 @@ func (t *Template) Parts() (list []Part) {
 	for i, l := range t.Links {
 		add(l.Label+" "+l.URL, fmt.Sprintf("links[%d]", i))
 	}
+	for _, o := range t.Outputs {
+		add(strings.TrimSpace(string(o.Type)+" "+o.Value), "outputs."+o.Name)
+	}
 	for _, path := range t.Immutable {
 		add(path, "immutable."+path, "immutable")
 	}

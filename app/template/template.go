@@ -20,6 +20,7 @@ type Template struct {
 	Constraints   Constraints     `json:"constraints"`
 	Lease         Lease           `json:"lease"`
 	Links         []app.Link      `json:"links,omitempty"`
+	Outputs       []Output        `json:"outputs,omitempty"`
 	Hooks         []OperationHook `json:"hooks,omitempty"` // operation hooks, in the order in which their scripts run
 	Extends       string          `json:"extends,omitempty"`
 	Includes      []string        `json:"includes,omitempty"`

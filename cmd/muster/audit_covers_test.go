@@ -17,6 +17,7 @@ var unaudited = map[string]string{
 	"CheckProvider":  "it looks at an account, and makes nothing", "ProviderOffers": "so does it",
 	"CheckCatalog": "it says what a change would do, and keeps nothing", "TryCatalog": "it solves as if a change were saved, and keeps nothing", "ExplainCatalog": "so does it",
 	"CheckTenant":   "it says what a file of settings would change, and keeps nothing",
+	"RevealOutputs": "in this test the cluster has no secret ones: TestSecretValuesAreRevealedToThoseWhoUseTheCluster",
 	"UseVolume":     "it's part of a creation, which is in the audit",
 	"Redeliver":     "it resends a delivery, which is in the webhook's own list of deliveries",
 	"SecondFactors": "it lists one's own second factors",

@@ -483,6 +483,7 @@ func allTries() map[string]func(ctx context.Context, a *appall.Services, s *scen
 	maps.Copy(all, idleTries)
 	maps.Copy(all, scalingTries)
 	maps.Copy(all, runTries)
+	maps.Copy(all, outputTries)
 	maps.Copy(all, chatTries)
 	maps.Copy(all, poolTries)
 	maps.Copy(all, volumeTries)

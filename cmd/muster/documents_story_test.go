@@ -38,9 +38,12 @@ var pageStories = []pageStory{
 	{page: "docs/money.md",
 		given: []string{"group save data", "user create ada", "quota set user/ada --clusters 1", "cluster create web --template web --size 3 --wait"},
 		skip:  map[string]string{"cluster extend web --until": "has a date", "cluster extend web --forever": "needs a template whose leases have no limit"}},
+	{page: "docs/outputs.md", given: []string{"cluster create shop --template tiny --size 1 --wait"}, skip: map[string]string{
+		"cluster outputs db": "needs PostgreSQL, as in TestRealTemplatePostgreSQL", "cluster outputs kube": "needs Kubernetes",
+		"cluster kubeconfig": "needs Kubernetes", "cluster config-ssh": "changes one's SSH configuration, as in outputs.txtar"}},
 	{page: "docs/people.md"},
 	{page: "docs/secrets.md", files: map[string]string{"password.txt": "hush"}, given: []string{"cluster create shop --template tiny --size 1 --wait"},
-		skip: map[string]string{"cluster ssh cache": "needs a cluster of Redis, as in TestRealTemplateRedis", "cluster certificate": "needs a key"}},
+		skip: map[string]string{"cluster outputs cache": "needs a cluster of Redis, as in TestRealTemplateRedis", "cluster certificate": "needs a key"}},
 	{page: "docs/sharing.md", given: []string{"user create ana", "group save ops"}},
 	{page: "docs/start/builds.md", skip: map[string]string{"build rules try": "needs a delivery, as in builds.txtar"}},
 	{page: "docs/start/catalog.md", catalog: "hello", files: map[string]string{

@@ -21,6 +21,7 @@ import (
 	"muster/cmd/muster/image"
 	"muster/cmd/muster/notification"
 	"muster/cmd/muster/offline"
+	"muster/cmd/muster/output"
 	"muster/cmd/muster/policy"
 	runcommand "muster/cmd/muster/run"
 	"muster/cmd/muster/scaling"
@@ -50,7 +51,7 @@ func commands(c *cli.Context) []*cobra.Command {
 		grouped("server", catalog.ResourceCommand(c)),
 		grouped("server", identity.AuditCommand(c)),
 		server.WorkerCommand(c),
-		grouped("clusters", cluster.Command(c, runcommand.Command(c), scaling.Command(c))),
+		grouped("clusters", cluster.Command(c, runcommand.Command(c), append(output.Commands(c), scaling.Command(c))...)),
 		grouped("clusters", fleet.NodeCommand(c)),
 		grouped("clusters", catalog.TemplateCommand(c)),
 		grouped("clusters", fleet.PoolCommand(c)),

@@ -83,6 +83,7 @@ func TestRealTemplateMesh(t *testing.T) {
 		t.Fatal(err)
 	}
 	v = p.stands(v.ID)
+	p.publishes(v, "addresses", "%s", ",", v.Nodes)
 	p.meets(v)
 	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 4})
 	p.meets(v)

@@ -21,6 +21,7 @@ func TestRealTemplateZooKeeper(t *testing.T) {
 	t.Parallel()
 	p := newTemplates(t, "java")
 	v := p.made("zoo", "zookeeper", 3)
+	p.publishes(v, "connect", "%s:2181", ",", v.Nodes)
 	zk := func(n app.Node, command string) (string, error) {
 		// What its client says of the connection may come after the answer.
 		return p.on(v, n, "/var/lib/muster/zookeeper/*/zk "+address(n)+":2181 "+command+" 2>&1 | grep -vE '^(WATCHER::|WatchedEvent .*|)$' | tail -n 1"), nil
@@ -78,6 +79,7 @@ func TestRealTemplateGalera(t *testing.T) {
 	t.Parallel()
 	p := newTemplates(t, "mariadbd", "mariadb", "rsync")
 	v := p.made("sql", "galera", 3)
+	p.publishes(v, "hosts", "%s:3306", ",", v.Nodes)
 	env := []string{"MYSQL_PWD=" + p.password(v, "galera")}
 	sql := func(n app.Node, text string) (string, error) {
 		return tool(t.Context(), env, "mariadb", "--no-defaults", "-h", address(n), "-u", "app", "-BN", "-e", text, "app")
@@ -141,6 +143,9 @@ func TestRealTemplateLAMP(t *testing.T) {
 		})
 	}
 	add(v.Nodes[0], "kept <b>")
+	if text, err := page(http.DefaultClient, p.output(v, "site")); err != nil || !strings.Contains(text, "<h1>Notes from") {
+		t.Errorf("the output: %v", err)
+	}
 	shows(v.Nodes[1], "<li>kept &lt;b&gt; (by "+v.Nodes[0].Name+")</li>")
 	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 3})
 	shows(v.Nodes[2], "kept &lt;b&gt;")
@@ -154,6 +159,7 @@ func TestRealTemplateSlurm(t *testing.T) {
 	t.Parallel()
 	p := newTemplates(t, "slurmctld", "slurmd", "munged")
 	v := p.made("batch", "slurm", 3)
+	p.publishes(v, "controller", "%s", "", of(v, "slurmctld"))
 	run := func(nodes int) {
 		t.Helper()
 		controller := of(v, "slurmctld")[0]
@@ -198,6 +204,7 @@ func TestRealTemplateMemcachedWithFirewall(t *testing.T) {
 	t.Parallel()
 	p := newTemplates(t, "memcached", "nft", "chronyd")
 	v := p.made("fast", "memcached", 2)
+	p.publishes(v, "servers", "%s:11211", ",", v.Nodes)
 	ask := func(n app.Node, text string) (string, error) {
 		c, err := (&net.Dialer{Timeout: 2 * time.Second}).DialContext(t.Context(), "tcp", address(n)+":11211")
 		if err != nil {

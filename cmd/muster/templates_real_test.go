@@ -57,12 +57,34 @@ func (p *process) on(v cluster.View, n app.Node, line string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// password reads what a service's cluster was given; the server never exposes it.
+// output is what the cluster's owner reads of one of its outputs.
+func (p *process) output(v cluster.View, name string) string {
+	p.t.Helper()
+	list, err := p.client().Outputs.Reveal(p.t.Context(), v.ID, name)
+	if err != nil || len(list.Outputs) != 1 || list.Outputs[0].Value == "" {
+		p.t.Fatalf("output %s of %s: %+v, %v", name, v.Name, list, err)
+	}
+	return list.Outputs[0].Value
+}
+
+// publishes checks an output that names nodes, in their order.
+func (p *process) publishes(v cluster.View, name, format, separator string, nodes []app.Node) {
+	p.t.Helper()
+	var want []string
+	for _, n := range nodes {
+		want = append(want, fmt.Sprintf(format, address(n)))
+	}
+	if got := p.output(v, name); got != strings.Join(want, separator) {
+		p.t.Errorf("output %s is %q, want %q", name, got, want)
+	}
+}
+
+// password is what people read of a cluster's password, which is what its service was given.
 func (p *process) password(v cluster.View, service string) string {
 	p.t.Helper()
-	text := p.on(v, of(v, service)[0], "cat /var/lib/muster/"+service+"/*/password")
-	if len(text) != 26 {
-		p.t.Fatalf("the password has %d characters", len(text))
+	text := p.output(v, "password")
+	if given := p.on(v, of(v, service)[0], "cat /var/lib/muster/"+service+"/*/password"); len(text) != 26 || given != text {
+		p.t.Fatalf("the password has %d characters, and the node's is the same: %t", len(text), given == text)
 	}
 	if strings.Contains(p.lines(v.ID)+fmt.Sprint(p.out), text) {
 		p.t.Error("the password is in a log")
@@ -100,6 +122,7 @@ func TestRealTemplateRedis(t *testing.T) {
 	p := newTemplates(t, "redis-server", "redis-sentinel", "redis-cli")
 	v := p.made("cache", "redis", 3)
 	env := []string{"REDISCLI_AUTH=" + p.password(v, "redis")}
+	p.publishes(v, "sentinels", "%s:26379", ",", v.Nodes)
 	redis := func(n app.Node, args ...string) (string, error) {
 		return tool(t.Context(), env, "redis-cli", append([]string{"-h", address(n)}, args...)...)
 	}
@@ -165,6 +188,9 @@ func TestRealTemplatePostgreSQL(t *testing.T) {
 		return tool(t.Context(), env, "psql", "-qtAX", "-h", address(n), "-U", "app", "-c", text, "app")
 	}
 	primary := of(v, "postgresql")[0]
+	if out, err := tool(t.Context(), nil, "psql", "-qtAX", "-c", "select current_user", p.output(v, "url")); err != nil || out != "app" {
+		t.Fatal(out, err)
+	}
 	if out, err := sql(primary, "create table words (w text); insert into words values ('kept')"); err != nil {
 		t.Fatal(out, err)
 	}
@@ -201,6 +227,7 @@ func TestRealTemplateRabbitMQ(t *testing.T) {
 	p := newTemplates(t, "rabbitmqctl")
 	v := p.made("mq", "rabbitmq", 3)
 	password := p.password(v, "rabbitmq")
+	p.publishes(v, "page", "http://%s:15672/", "", v.Nodes[:1])
 	h := &http.Client{Timeout: hangs}
 	api := func(n app.Node, method, path, body string, into any) error {
 		req, err := http.NewRequestWithContext(t.Context(), method, "http://"+address(n)+":15672/api/"+path, strings.NewReader(body))

@@ -21,6 +21,10 @@ func TestRealTemplateSwarm(t *testing.T) {
 	p := newTemplates(t, "dockerd", "docker", "iptables", "curl")
 	v := p.made("sea", "swarm", 3)
 	manager := of(v, "swarm-manager")[0]
+	p.publishes(v, "manager", "%s", "", of(v, "swarm-manager"))
+	if token := p.output(v, "join_token"); token != p.on(v, manager, "docker swarm join-token --quiet worker") {
+		t.Errorf("the token has %d characters, and isn't the manager's", len(token))
+	}
 	image := p.image()
 	give := func(n app.Node) {
 		t.Helper()

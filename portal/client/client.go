@@ -37,6 +37,7 @@ type Client struct {
 	Idle              *Idle
 	Runs              *Runs
 	Scaling           *Scaling
+	Outputs           *Outputs
 	Leases            *Leases
 	Maintenance       *Maintenance
 	Notices           *Notices
@@ -111,6 +112,7 @@ func New(s Settings) (*Client, error) {
 	c.Idle = (*Idle)(p)
 	c.Runs = (*Runs)(p)
 	c.Scaling = (*Scaling)(p)
+	c.Outputs = (*Outputs)(p)
 	c.Leases = (*Leases)(p)
 	c.Maintenance = (*Maintenance)(p)
 	c.Notices = (*Notices)(p)

@@ -10,6 +10,7 @@ import (
 	apphealth "muster/app/health"
 	"muster/app/humanize"
 	"muster/app/template"
+	"muster/portal/output"
 	"muster/portal/quarantine"
 
 	"github.com/a-h/templ"
@@ -167,7 +168,8 @@ func (c Show) Parts() []Part {
 		return []Part{{"now", OperationNow(c)}}
 	}
 	parts := []Part{
-		{"head", Head(c)}, {"now", Current(c)}, {"idle", idle.Banner(c.Idle, c.Now)}, {"questions", ManualSteps(c)}, {"waiting", Wait(c)}, {"facts", Facts(c)},
+		{"head", Head(c)}, {"now", Current(c)}, {"idle", idle.Banner(c.Idle, c.Now)}, {"questions", ManualSteps(c)}, {"waiting", Wait(c)},
+		{"facts", Facts(c)}, {"outputs", output.Section(c.Outputs)},
 		{"services", Services(c)}, {"change", Change(c)}, {"more", More(c)}, {"kept", quarantine.Section(c.Actor, c.Now, c.Kept)},
 	}
 	if c.Lease != nil {

@@ -102,6 +102,11 @@ func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id stri
 			return c, err
 		}
 		c.Idle = &use
+		outputs, err := p.Outputs.ClusterOutputs(ctx, a, c.View.ID)
+		if err != nil && !app.IsKeyLost(err) {
+			return c, err
+		}
+		c.Outputs = &outputs
 		c.Lease = &LeaseBox{Now: c.Now, Outlook: o, May: a.MayIn("ExtendLease", c.View.Cluster), Admin: a.MayIn("ExtendLease", app.Cluster{}), Cost: c.View.CostPerHour, Currency: c.View.Currency}
 	}
 	if c.View.KeptFrom == "" {

@@ -15,6 +15,7 @@ import (
 	"muster/app/health"
 	appidle "muster/app/idle"
 	"muster/app/layout"
+	"muster/app/output"
 	"muster/app/quarantine"
 	"muster/portal/execution"
 	"muster/portal/page"
@@ -50,6 +51,7 @@ type Show struct {
 	Pinned    *app.Operation       // the operation whose page this is; nil: the cluster's page
 	Places    *layout.Places       // in which the cluster was tried; nil if its request named one place
 	Waiting   appexecution.Waiting // the groups only; empty if nothing waits
+	Outputs   *output.List         // nil if unknown
 	Lease     *LeaseBox            // nil if unknown
 	Idle      *appidle.View        // nil if unknown
 	// ManualSteps are the open manual steps.

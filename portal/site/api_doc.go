@@ -21,6 +21,7 @@ import (
 	"muster/app/label"
 	"muster/app/layout"
 	appoperation "muster/app/operation"
+	"muster/app/output"
 	"muster/app/plugin"
 	apppolicy "muster/app/policy"
 	"muster/app/providervalue"
@@ -252,6 +253,16 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Below":     `doc:"Remove nodes below this number"`,
 		"Target":    `doc:"Number that each node should have, instead of above and below"`,
 		"Samples":   `minimum:"0" maximum:"20" doc:"How many measurements in a row must agree; default: 1"`,
+	},
+	reflect.TypeFor[output.List](): {
+		"Outputs":   `nullable:"false"`,
+		"MayReveal": `doc:"Whether the caller can get secret values"`,
+	},
+	reflect.TypeFor[output.Output](): {
+		"Secret":   `doc:"The value is only in the answer of reveal"`,
+		"Variable": `doc:"Name of the environment variable"`,
+		"Missing":  `doc:"Why there is no value yet"`,
+		"Mode":     `doc:"Permissions of the file, in octal"`,
 	},
 	reflect.TypeFor[scaling.View](): {
 		"Points":  `nullable:"false" doc:"The latest measurements, oldest first"`,

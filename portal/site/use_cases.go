@@ -45,6 +45,7 @@ type UseCases struct {
 	Leases         Leases
 	Idle           Idle
 	Scaling        Scaling
+	Outputs        Outputs
 	Requests       Requests
 	Health         Health
 	ManualSteps    ManualSteps

@@ -25,6 +25,7 @@ func (c templateChecker) template(e *form.Entry, t *template.Template) {
 	c.volumes(e, t)
 	c.sleeps(e, t)
 	c.hooks(e, t.Hooks)
+	c.outputs(e, t)
 	c.life(e, t)
 	c.defaults(e, t)
 	for _, list := range []struct {

@@ -253,6 +253,7 @@ func (m *merging) rest() {
 			m.out.Links = append(m.out.Links, l)
 		}
 	}
+	m.outputs(t.Outputs)
 	for i, p := range t.Parameters {
 		if at := slices.IndexFunc(m.out.Parameters, func(have template.Parameter) bool { return have.Name == p.Name }); at >= 0 {
 			m.out.Parameters[at] = p

@@ -20,7 +20,8 @@ import (
 // Bounds of what an action may have found out; see family.ServiceCall.Tell.
 const (
 	maxFacts  = 50
-	maxValue  = 4 << 10   // bytes
+	maxValue  = 60 << 10  // bytes
+	maxTotal  = 200 << 10 // bytes of all values
 	factsRead = 512 << 10 // bytes of the file
 	maxLine   = 64 << 10  // bytes of a line, of which a shell returns no more in one piece
 )
@@ -76,6 +77,7 @@ var factName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 // most ten.
 func Facts(text string) (facts map[string]string, wrong []string) {
 	facts = map[string]string{}
+	total := 0
 	no := func(format string, args ...any) {
 		if len(wrong) < 10 {
 			wrong = append(wrong, fmt.Sprintf(format, args...))
@@ -90,7 +92,10 @@ func Facts(text string) (facts map[string]string, wrong []string) {
 			no("Ignored fact %s: it exceeds %d bytes.", name, maxValue)
 		case len(facts) >= maxFacts && !again:
 			no("More than %d facts; ignored %s.", maxFacts, name)
+		case total+len(value)-len(facts[name]) > maxTotal:
+			no("Ignored fact %s: all together exceed %d bytes.", name, maxTotal)
 		default:
+			total += len(value) - len(facts[name])
 			facts[name] = value
 		}
 	}

@@ -20,7 +20,7 @@ func TestFacts(t *testing.T) {
 		"the last one":      {"a=1\na=2\n", map[string]string{"a": "2"}, nil},
 		"no name=value":     {"a\nb=1\n", map[string]string{"b": "1"}, []string{"isn't name=value"}},
 		"names":             {"A=1\n1a=1\na-b=1\n" + strings.Repeat("a", 65) + "=1\nok_1=1\n", map[string]string{"ok_1": "1"}, []string{`"A"`, `"1a"`, `"a-b"`, "Ignored fact"}},
-		"too long":          {"a=" + long + "\nb=1", map[string]string{"b": "1"}, []string{"exceeds 4096 bytes"}},
+		"too long":          {"a=" + long + "\nb=1", map[string]string{"b": "1"}, []string{"exceeds 61440 bytes"}},
 		"JSON":              {" {\"a\": \"x\\ny\",\n\"n\": 8080, \"t\": true, \"l\": [1, \"b\"], \"z\": null}\n", map[string]string{"a": "x\ny", "n": "8080", "t": "true", "l": `[1,"b"]`}, nil},
 		"broken JSON":       {`{"a": `, map[string]string{}, []string{"aren't valid JSON"}},
 		"JSON and more":     {`{"a": 1} {}`, map[string]string{}, []string{"aren't valid JSON"}},
@@ -48,6 +48,18 @@ func TestFacts(t *testing.T) {
 	}
 	if got, wrong := Facts(many.String() + "f1=2\n"); len(got) != maxFacts || got["f1"] != "2" || len(wrong) != 10 {
 		t.Errorf("%d facts, f1 is %q, %d complaints", len(got), got["f1"], len(wrong))
+	}
+}
+
+// Facts that are too long together are left out, and the log says so.
+func TestFactsAreBoundedTogether(t *testing.T) {
+	var text strings.Builder
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		text.WriteString(name + "=" + strings.Repeat("x", maxValue-10) + "\n")
+	}
+	got, wrong := Facts(text.String() + "f=small\n")
+	if len(got) != 4 || got["f"] != "small" || !strings.Contains(strings.Join(wrong, "\n"), "Ignored fact d: all together exceed") {
+		t.Errorf("%d facts, f is %q, said %q", len(got), got["f"], wrong)
 	}
 }
 

@@ -93,7 +93,7 @@ func clusterFactsCommand(c *cli.Context) *cobra.Command {
 		Use:   "facts ID|NAME",
 		Short: "Show the facts reported from a cluster's nodes",
 		Long: "Show the facts that the actions of a cluster's services reported, such as ports, versions and URLs. Configurations use a fact as\n" +
-			"%fact.SERVICE.NAME%. Values whose names end in secret, token, password, key or cookie aren't shown.",
+			"%fact.SERVICE.NAME%. Values whose names end in secret, token, password, key, cookie or kubeconfig aren't shown.",
 		Example: "  muster cluster facts shop",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {

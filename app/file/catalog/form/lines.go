@@ -79,6 +79,9 @@ func linesOf(e *Entry, t *template.Template) map[string]int {
 	for i, p := range t.Parameters {
 		l.add("parameters."+p.Name, "parameters", i)
 	}
+	for i, o := range t.Outputs {
+		l.add("outputs."+o.Name, "outputs", i)
+	}
 	l.list("links", len(t.Links), "links")
 	for _, key := range []string{"lease", "health", "batches", "immutable"} {
 		l.add(key, key)

@@ -204,6 +204,7 @@ type templateDoc struct {
 	Constraints   constraintsDoc `yaml:"constraints" doc:"Constraints on every layout of this template."`
 	Lease         leaseDoc       `yaml:"lease" doc:"Lease of clusters."`
 	Links         []linkDoc      `yaml:"links" doc:"Links shown with the cluster."`
+	Outputs       []outputDoc    `yaml:"outputs" doc:"Values of a cluster for people and programs, such as connection strings and files: outputs of the cluster."`
 	Hooks         []hookDoc      `yaml:"hooks" doc:"Webhooks to call, or scripts to run on nodes, before or after operations. Scripts run in this order."`
 
 	Batches *batchesDoc      `yaml:"batches" doc:"Manual approval between batches of changed nodes. Default: only if the change asks for it."`
@@ -369,7 +370,7 @@ func (t *templateDoc) template(e *Entry) *template.Template {
 		Health: t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(),
 		Labels: t.Labels.rules(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.State(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
 		Idle: t.Idle.policy(), Scaling: t.Scaling.policy(), Places: templatePlaces(t.Places), PlaceOrder: template.PlaceOrder(t.PlaceOrder),
-		Parameters: parameters(t.Parameters),
+		Parameters: parameters(t.Parameters), Outputs: outputs(t.Outputs),
 	}
 	for _, s := range t.Defaults.Services {
 		addDefault(&out.Defaults, s.Name, s.Config)

@@ -120,6 +120,7 @@ func TemplateDocOf(t *template.Template) *templateDoc {
 	for _, p := range t.Parameters {
 		d.Parameters = append(d.Parameters, parameterDocOf(p))
 	}
+	d.Outputs = outputDocs(t.Outputs)
 	for _, h := range t.Hooks {
 		doc := hookDoc{Name: h.Name, When: string(h.When), SendTo: h.SendTo, Timeout: duration(h.Timeout), OnTimeout: string(h.OnTimeout), Run: h.Script, Services: h.Services}
 		for _, k := range h.Operations {

@@ -85,6 +85,7 @@ func Portal(u *all.Services) site.UseCases {
 		Leases:         u.Lease.Leases,
 		Idle:           u.Idle,
 		Scaling:        u.Scaling,
+		Outputs:        u.Outputs,
 		Requests:       u.Operation.Requests,
 		Health:         healths{u.Execution.Health, u.Execution.Facts},
 		ManualSteps:    u.Execution.ManualSteps,
