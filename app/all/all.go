@@ -41,6 +41,8 @@ import (
 	"muster/app/sshaccess"
 	"muster/app/store"
 	"muster/app/template"
+	"muster/app/terminal"
+	"muster/app/tunnel"
 	"muster/app/upkeep"
 	"muster/app/usage"
 	"muster/app/volume"
@@ -117,6 +119,8 @@ type Services struct {
 	Ownership *ownership.Service
 	Repeats   *idempotency.Service
 	SSHAccess *sshaccess.Service
+	Tunnel    *tunnel.Service
+	Terminal  *terminal.Service
 	Usage     *usage.Service
 	Execution struct {
 		Coordinator *execution.Service
@@ -263,6 +267,9 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Firewalls: c.Firewalls})
 	s.Node = node.New(node.Config{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.SSHAccess = sshaccess.New(sshaccess.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
+	s.Tunnel = tunnel.New(tunnel.Config{Store: c.Store, Now: c.Now})
+	s.Terminal = terminal.New(terminal.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder, Catalogs: s.Catalog,
+		OwnAccount: s.Values.HasOwnAccount, Tunnels: s.Tunnel, Connect: c.Connect})
 }
 
 func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys *identity.WorkerKeys) {
@@ -323,7 +330,8 @@ func addFleet(s *Services, c Config, workerKeys *identity.WorkerKeys) {
 		Expose: c.Expose, Facts: c.Facts, Calls: c.Calls, RateOf: c.RateOf, Catalogs: s.Catalog, Secrets: s.Secret})
 	s.Fleet.Machines = fleet.NewMachines(fleet.MachinesConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Fleet.Provisioners = fleet.NewProvisioners(fleet.ProvisionersConfig{Store: c.Store, Now: c.Now})
-	s.Fleet.Registries = fleet.NewRegistries(fleet.RegistriesConfig{Store: c.Store, Now: c.Now, WorkerKeys: workerKeys, Executions: s.Execution.Coordinator})
+	s.Fleet.Registries = fleet.NewRegistries(fleet.RegistriesConfig{Store: c.Store, Now: c.Now, WorkerKeys: workerKeys, Executions: s.Execution.Coordinator,
+		Tunnels: s.Tunnel})
 }
 
 func addBuild(s *Services, c Config) {
@@ -354,6 +362,8 @@ type Config struct {
 	Store *store.Store
 	Now   func() time.Time
 	Keys  app.Keys
+	// Connect signs in to nodes for people.
+	Connect family.Connector
 	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
 	Faults func(where string) error
 
