@@ -28,6 +28,7 @@ import (
 	"muster/portal/site"
 	"muster/portal/static"
 	"muster/portal/template"
+	"muster/portal/terminal"
 	"muster/portal/volume"
 	"muster/portal/webhook"
 	"muster/portal/window"
@@ -45,6 +46,7 @@ func (p *Portal) pages() []site.Route {
 		template.Routes(p.template),
 		cluster.Routes(p.cluster),
 		node.Routes(p.node),
+		terminal.Routes(p.terminal),
 		operation.Routes(p.operation),
 		execution.Routes(p.execution),
 		health.Routes(p.health),
@@ -79,6 +81,7 @@ func (p *Portal) operations() []site.Operation {
 		catalog.Operations(p.catalog),
 		cluster.Operations(p.cluster),
 		node.Operations(p.node),
+		terminal.Operations(p.terminal),
 		operation.Operations(p.operation),
 		health.Operations(p.health),
 		idle.Operations(p.idle),

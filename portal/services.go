@@ -24,6 +24,7 @@ import (
 	"muster/portal/scaling"
 	"muster/portal/site"
 	"muster/portal/template"
+	"muster/portal/terminal"
 	"muster/portal/volume"
 	"muster/portal/webhook"
 	"muster/portal/window"
@@ -56,6 +57,7 @@ type services struct {
 	window    *window.Service
 	scaling   *scaling.Service
 	value     *providervalue.Service
+	terminal  *terminal.Service
 }
 
 func newServices(s *site.Site) (n services) {
@@ -63,6 +65,7 @@ func newServices(s *site.Site) (n services) {
 	n.window = window.New(s)
 	n.scaling = scaling.New(s)
 	n.value = providervalue.New(s)
+	n.terminal = terminal.New(s)
 	n.audit = audit.New(s)
 	n.chat = chat.New(s)
 	n.health = health.New(s)

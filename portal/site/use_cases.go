@@ -21,6 +21,7 @@ type UseCases struct {
 	Ownership      Ownership
 	Labels         Labels
 	ClusterAccess  ClusterAccess
+	Terminals      Terminals
 	Creates        Creates
 	Specs          Specs
 	Sharing        Sharing

@@ -402,6 +402,7 @@ func (s *Server) shut(workers *workforce) {
 	workers.stop()
 	s.Portal.Close()
 	s.workers.Close()
+	s.Services.Terminal.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if s.HTTP.Shutdown(ctx) != nil {

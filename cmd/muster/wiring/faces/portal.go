@@ -61,6 +61,7 @@ func Portal(u *all.Services) site.UseCases {
 		Ownership:      u.Ownership,
 		Labels:         u.Label,
 		ClusterAccess:  u.SSHAccess,
+		Terminals:      u.Terminal,
 		Creates:        u.Place,
 		Specs:          u.Cluster.Specs,
 		Sharing:        u.Cluster.Sharing,
