@@ -211,7 +211,7 @@ func New(c Config) *Services {
 		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle,
 		Schedules: s.Operation.Schedules, PausedDeletes: s.Lease.PausedDeletes,
 		Requests: s.Operation.Requests, Backfills: s.Operation.Backfills, Usages: s.Usage, Pools: s.Pool.Reconciler,
-		Images: s.Image.Reconciler})
+		Images: s.Image.Reconciler, Terminals: s.Terminal})
 	return s
 }
 
@@ -268,7 +268,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Node = node.New(node.Config{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.SSHAccess = sshaccess.New(sshaccess.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
 	s.Tunnel = tunnel.New(tunnel.Config{Store: c.Store, Now: c.Now})
-	s.Terminal = terminal.New(terminal.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder, Catalogs: s.Catalog,
+	s.Terminal = terminal.New(terminal.Config{Store: c.Store, Recordings: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder, Catalogs: s.Catalog,
 		OwnAccount: s.Values.HasOwnAccount, Tunnels: s.Tunnel, Connect: c.Connect})
 }
 

@@ -29,7 +29,7 @@ type Client struct {
 	closed chan struct{}
 }
 
-// Attach opens a terminal, or continues one of the actor's. It's for those who may use the cluster, and each is in the audit log. ENotFound where the
+// OpenTerminal opens a terminal, or continues one of the actor's. It's for those who may use the cluster, and each is in the audit log. ENotFound where the
 // actor has no such cluster, node or terminal; EConflict where there is no machine, or the terminal has ended; ETransient where the node can't be
 // reached; ERateLimit where too many are open.
 func (s *Service) OpenTerminal(ctx context.Context, actor app.Actor, o Open) (*Client, error) {
@@ -67,7 +67,16 @@ func (s *Service) openNew(ctx context.Context, actor app.Actor, p place, o Open)
 	if err := s.room(actor); err != nil {
 		return nil, err
 	}
-	t := Terminal{ID: strings.ToLower(rand.Text()), Tenant: actor.Tenant, Cluster: p.cluster.ID, Node: p.node.Name, User: actor.Name(), OpenedAt: s.Now(), Size: o.Size}
+	set, err := s.Recordings.TerminalSettings(ctx, actor.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	if set.StepUp {
+		if err := actor.MustStepUp(); err != nil {
+			return nil, err
+		}
+	}
+	t := Terminal{Recorded: set.Record, ID: strings.ToLower(rand.Text()), Tenant: actor.Tenant, Cluster: p.cluster.ID, Node: p.node.Name, User: actor.Name(), OpenedAt: s.Now(), Size: o.Size}
 	x, err := s.start(ctx, actor, p, t, false)
 	if err != nil {
 		return nil, err
@@ -111,6 +120,9 @@ func (s *Service) serve(ctx context.Context, x *session, o Open) (*Client, error
 		_ = x.term.Close()
 		_ = x.conn.Close()
 		return s.client(other, o), nil
+	}
+	if x.Recorded {
+		x.record = s.recorder(x)
 	}
 	go s.pump(x)
 	go s.watch(x)

@@ -60,6 +60,8 @@ type Filter struct {
 // Config is what a service is created from.
 type Config struct {
 	Store    Store
+	// Recordings is the same database.
+	Recordings RecordingStore
 	Now      func() time.Time
 	Keys     app.Keys
 	Clusters *cluster.Finder

@@ -25,6 +25,8 @@ type session struct {
 	shown  *buffer
 	record *recorder // nil: it isn't recorded
 
+	seen time.Time // when it was last noted that it is open
+
 	mu      sync.Mutex
 	reason  *app.Error // why it ended
 	left    time.Time  // when the last client left; zero while there is one
@@ -41,6 +43,7 @@ const (
 	// mostBehind is how far a program may be ahead of who reads it, in bytes.
 	mostBehind = scrollBack / 2
 	quitTime   = 5 * time.Second
+	seenEvery  = 5 * time.Minute
 )
 
 // Errors for which a terminal ends.
@@ -99,7 +102,7 @@ func (s *Service) start(ctx context.Context, actor app.Actor, p place, t Termina
 		_ = conn.Close()
 		return nil, err
 	}
-	return &session{Terminal: t, run: rand.Text(), actor: actor, conn: conn, term: term, keeps: keeps, shown: newBuffer(), left: s.Now(),
+	return &session{Terminal: t, run: rand.Text(), actor: actor, conn: conn, term: term, keeps: keeps, shown: newBuffer(), left: s.Now(), seen: t.OpenedAt,
 		done: make(chan struct{})}, nil
 }
 
@@ -208,6 +211,11 @@ func (s *Service) check(x *session) *app.Error {
 	x.mu.Unlock()
 	if !left.IsZero() && s.Now().Sub(left) > lingerTime {
 		return errIdle
+	}
+	if s.Now().Sub(x.seen) > seenEvery {
+		if s.Recordings.SeeTerminal(ctx, x.ID, s.Now()) == nil {
+			x.seen = s.Now()
+		}
 	}
 	if t, err := s.Store.Terminal(ctx, x.Tenant, x.ID); err == nil && !t.Open() {
 		return ended(t)

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"io"
 
 	"muster/app"
 	"muster/app/terminal"
@@ -12,5 +13,10 @@ type Terminals interface {
 	// OpenTerminal opens a terminal, or continues one; see terminal.Service.
 	OpenTerminal(ctx context.Context, a app.Actor, o terminal.Open) (*terminal.Client, error)
 	Terminals(ctx context.Context, a app.Actor, f terminal.Filter) ([]terminal.Terminal, error)
+	// RecordedTerminal returns a terminal whose recording the actor may play; Recording writes it, as asciicast v2.
+	RecordedTerminal(ctx context.Context, a app.Actor, id string) (terminal.Terminal, error)
+	Recording(ctx context.Context, a app.Actor, id string, w io.Writer) error
+	TerminalSettings(ctx context.Context, a app.Actor) (terminal.Settings, error)
+	SetTerminalSettings(ctx context.Context, a app.Actor, s terminal.Settings) (terminal.Settings, error)
 	EndTerminal(ctx context.Context, a app.Actor, id string) error
 }

@@ -36,3 +36,29 @@ func (p *Service) apiEnd(ctx context.Context, in *endInput) (*struct{}, error) {
 	}
 	return &struct{}{}, nil
 }
+
+func (p *Service) apiSettings(ctx context.Context, _ *struct{}) (*site.Body[terminal.Settings], error) {
+	s, err := p.Terminals.TerminalSettings(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[terminal.Settings]{Body: s}, nil
+}
+
+type settingsBody struct {
+	Record   bool `json:"record" doc:"Record new terminals"`
+	KeepDays int  `json:"keep_days,omitempty" minimum:"0" maximum:"3650" doc:"How many days recordings are kept; 0 means 90"`
+	StepUp   bool `json:"step_up" doc:"People re-authenticate before they open a terminal"`
+}
+
+type settingsInput struct {
+	Body settingsBody
+}
+
+func (p *Service) apiSet(ctx context.Context, in *settingsInput) (*site.Body[terminal.Settings], error) {
+	s, err := p.Terminals.SetTerminalSettings(ctx, site.Caller(ctx), terminal.Settings{Record: in.Body.Record, KeepDays: in.Body.KeepDays, StepUp: in.Body.StepUp})
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[terminal.Settings]{Body: s}, nil
+}

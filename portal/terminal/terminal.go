@@ -7,7 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/portal/page"
+	"muster/app/humanize"
 	"muster/portal/site"
 
 	"github.com/go-chi/chi/v5"
@@ -18,7 +18,8 @@ type Show struct {
 	View  cluster.View
 	Node  app.Node
 	Nonce string
-	Bad   page.Complaint
+	// Announce is for how long a recording of the terminal is kept; "" where it isn't recorded.
+	Announce string
 }
 
 // stream is the address of the terminal's stream.
@@ -40,10 +41,19 @@ func (p *Service) show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	if i < 0 {
 		return app.Errorf(app.ENotFound, "Cluster %q has no node %q.", v.Name, name)
 	}
-	s := Show{View: v, Node: v.Nodes[i], Nonce: rand.Text()}
+	s := Show{View: v, Node: v.Nodes[i], Nonce: newNonce()}
+	set, err := p.Terminals.TerminalSettings(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	if set.Record {
+		s.Announce = humanize.Count(set.KeepDays, "day")
+	}
 	f := p.Frame(r, "Terminal on "+s.Node.Name+" of "+v.Name)
-	f.At, f.Styles, f.Scripts = "clusters", []string{"xterm.css", "terminal.css"}, []string{"xterm.js", "xterm-fit.js", "terminal.js"}
+	f.At, f.Styles, f.Scripts = "clusters", []string{"xterm.css", "terminal.css"}, []string{"xterm.js", "xterm-fit.js", "terminal-style.js", "terminal.js"}
 	w.Header().Set("Content-Security-Policy", site.ContentPolicy("'nonce-"+s.Nonce+"'"))
 	p.Render(w, r, http.StatusOK, ShowPage(f, s))
 	return nil
 }
+
+func newNonce() string { return rand.Text() }

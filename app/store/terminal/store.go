@@ -18,13 +18,13 @@ type Store struct{ *db.DB }
 func New(d *db.DB) *Store { return &Store{d} }
 
 const (
-	columns    = `id, tenant, cluster, node, username, recorded, opened_at, ended_at, ended_by, columns_at_start, rows_at_start, seconds, bytes`
+	columns    = `id, tenant, cluster, node, username, recorded, opened_at, seen_at, ended_at, ended_by, expires_at, columns_at_start, rows_at_start, seconds, bytes`
 	mostListed = 200
 )
 
 func scan(row db.Scanner) (t terminal.Terminal, err error) {
-	var opened, ended int64
-	err = row.Scan(&t.ID, &t.Tenant, &t.Cluster, &t.Node, &t.User, &t.Recorded, &opened, &ended, &t.EndedBy, &t.Size.Columns, &t.Size.Rows, &t.Seconds, &t.Bytes)
+	var opened, seen, ended, expires int64
+	err = row.Scan(&t.ID, &t.Tenant, &t.Cluster, &t.Node, &t.User, &t.Recorded, &opened, &seen, &ended, &t.EndedBy, &expires, &t.Size.Columns, &t.Size.Rows, &t.Seconds, &t.Bytes)
 	t.OpenedAt, t.EndedAt = db.FromMicros(opened), db.FromMicros(ended)
 	return t, err
 }
@@ -32,8 +32,8 @@ func scan(row db.Scanner) (t terminal.Terminal, err error) {
 // AddTerminal implements terminal.Store.
 func (s *Store) AddTerminal(ctx context.Context, who app.Actor, x terminal.Terminal) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		if err := t.Exec(`INSERT INTO terminals (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, 0, 0)`, x.ID, x.Tenant, x.Cluster, x.Node, x.User,
-			db.Flag(x.Recorded), db.Micros(x.OpenedAt), x.Size.Columns, x.Size.Rows); err != nil {
+		if err := t.Exec(`INSERT INTO terminals (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '', 0, ?, ?, 0, 0)`, x.ID, x.Tenant, x.Cluster, x.Node, x.User,
+			db.Flag(x.Recorded), db.Micros(x.OpenedAt), db.Micros(x.OpenedAt), x.Size.Columns, x.Size.Rows); err != nil {
 			return err
 		}
 		return t.Chain(who.AuditEntry(x.OpenedAt, "terminal.open", x.Cluster, x.Node+", terminal "+x.ID))
@@ -79,12 +79,16 @@ func (s *Store) Terminals(ctx context.Context, tenant string, f terminal.Filter)
 	return list, err
 }
 
+// endSQL ends terminals. They are kept as long as their tenant wants then.
+const endSQL = `UPDATE terminals SET ended_at = ?, ended_by = ?, expires_at = CAST(? AS BIGINT) +
+	COALESCE((SELECT keep_days FROM terminal_settings s WHERE s.tenant = terminals.tenant), CAST(? AS BIGINT)) * CAST(? AS BIGINT)`
+
 // EndTerminal implements terminal.Store.
 func (s *Store) EndTerminal(ctx context.Context, who app.Actor, id, by string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var cluster, node string
-		err := t.Row(`UPDATE terminals SET ended_at = ?, ended_by = ? WHERE tenant = ? AND id = ? AND ended_at = 0 RETURNING cluster, node`, db.Micros(now), by,
-			who.Tenant, id).Scan(&cluster, &node)
+		err := t.Row(endSQL+` WHERE tenant = ? AND id = ? AND ended_at = 0 RETURNING cluster, node`, db.Micros(now), by, db.Micros(now),
+			terminal.DefaultKeepDays, microsOfDay, who.Tenant, id).Scan(&cluster, &node)
 		if db.IsNoRows(err) {
 			return nil
 		}

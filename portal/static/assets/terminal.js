@@ -6,32 +6,20 @@
   const $ = (id) => document.getElementById("term-" + id);
   const screen = $("screen"), state = $("state"), store = window.sessionStorage;
 
-  // xterm.js adds style sheets of its own; the page's policy lets them in by this nonce.
-  const create = document.createElement.bind(document);
-  document.createElement = function (tag, o) {
-    const e = create(tag, o);
-    if (String(tag).toLowerCase() === "style") e.nonce = box.dataset.nonce;
-    return e;
-  };
-  // It also writes style attributes, which the policy refuses. Set through an element's style, they are allowed.
-  const setAttribute = Element.prototype.setAttribute;
-  Element.prototype.setAttribute = function (name, value) {
-    if (name === "style" && this.style) this.style.cssText = value;
-    else setAttribute.call(this, name, value);
-  };
-
   const kept = "terminal " + box.dataset.stream;
   const saved = JSON.parse(store.getItem(kept) || "null") || {};
   const reader = localStorage.getItem("terminal reader") === "1";
   let size = Number(localStorage.getItem("terminal font")) || 14;
   const term = new window.Terminal({
-    fontFamily: getComputedStyle(document.documentElement).getPropertyValue("--mono"), fontSize: size, scrollback: 5000, screenReaderMode: reader,
-    cursorBlink: !matchMedia("(prefers-reduced-motion: reduce)").matches, macOptionIsMeta: true, minimumContrastRatio: 4.5,
-    theme: { background: "#101613", foreground: "#e5ece7", cursor: "#62d5b2", selectionBackground: "#3a5f54" },
+    ...window.musterTerminalOptions, fontSize: size, screenReaderMode: reader,
+    cursorBlink: !matchMedia("(prefers-reduced-motion: reduce)").matches, macOptionIsMeta: true,
   });
   const fit = new window.FitAddon.FitAddon();
   term.loadAddon(fit);
-  term.open(screen);
+  const inner = document.createElement("div");
+  inner.className = "term-in";
+  screen.append(inner);
+  term.open(inner);
   fit.fit();
   term.focus();
 
@@ -43,11 +31,11 @@
   }
   function cover(message, hint) {
     uncover();
-    over = create("div");
+    over = document.createElement("div");
     over.className = "term-over";
     for (const [text, name] of [[message, ""], [hint, "hint"]]) {
       if (!text) continue;
-      const p = create("p");
+      const p = document.createElement("p");
       p.textContent = text;
       p.className = name;
       over.append(p);
@@ -129,7 +117,7 @@
     say("end", "Ended");
     $("quit").hidden = $("paste").hidden = true;
     $("again").hidden = false;
-    const where = cover(m.message, m.hint), b = create("button");
+    const where = cover(m.message, m.hint), b = document.createElement("button");
     b.type = "button";
     b.className = "primary";
     b.textContent = "Open new terminal";
@@ -216,5 +204,18 @@
     term.options.screenReaderMode = e.target.checked;
   };
   window.musterTerminal = term; // for tests
-  connect();
+  if (box.dataset.announce && !saved.id) {
+    const where = cover("Terminals here are recorded.", "Everything that is shown on the screen is kept for " + box.dataset.announce + ". You and the admins of your tenant can play it."), b = document.createElement("button");
+    b.type = "button";
+    b.className = "primary";
+    b.id = "term-start";
+    b.textContent = "Start recorded terminal";
+    b.onclick = () => {
+      uncover();
+      connect();
+    };
+    where.append(b);
+    say("", "Not started");
+    b.focus();
+  } else connect();
 })();
