@@ -57,11 +57,14 @@ var (
 
 // tmuxSetup makes tmux invisible: no status line, no keys of its own, scrolling as without it.
 const tmuxSetup = `tmux -u -L muster -f /dev/null start-server \; set -g status off \; set -g prefix None \; set -g escape-time 0 ` +
-	`\; set -g history-limit 5000 \; set -g default-terminal screen-256color \; set -g terminal-overrides "*:smcup@:rmcup@" `
+	`\; set -g history-limit 5000 \; set -g default-terminal screen-256color \; set -g terminal-overrides "*:smcup@:rmcup@" \; set-environment -g LANG "$LANG" `
 
 // forgetLeft ends sessions that no one has been in for an hour: those of servers that were killed and not continued.
 const forgetLeft = `tmux -L muster list-sessions -F "#{session_attached} #{session_activity} #{session_name}" 2>/dev/null | ` +
 	`while read -r a t n; do [ "$a" = 0 ] && [ $((now - t)) -gt 3600 ] && tmux -L muster kill-session -t "=$n"; done; `
+
+// utf8Locale lets shells on nodes without a locale read what browsers type.
+const utf8Locale = `case "${LC_ALL:-${LC_CTYPE:-${LANG:-C}}}" in C|POSIX) LANG=C.UTF-8; export LANG; unset LC_ALL LC_CTYPE;; esac; `
 
 // line returns what runs in a terminal. A fresh screen of a session that continues first gets what scrolled out of it.
 func line(id string, keeps, continues bool) string {
@@ -73,7 +76,7 @@ func line(id string, keeps, continues bool) string {
 			script = `tmux -L muster capture-pane -peJS -2000 -E -1 -t ` + name + ` 2>/dev/null; ` + script
 		}
 	}
-	return "exec sh -c " + humanize.ShellQuote(script)
+	return "exec sh -c " + humanize.ShellQuote(utf8Locale+script)
 }
 
 // probe reports whether the node has tmux, and ends sessions there that were left.
