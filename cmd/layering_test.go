@@ -37,7 +37,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
 	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/plugin", "app/policy", "app/pool",
 	"app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
-	"app/sshaccess", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine", "app/scaling", "app/activity"}
+	"app/sshaccess", "app/terminal", "app/tunnel", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine", "app/scaling", "app/activity"}
 
 // The first matching line counts.
 var rooms = []room{
@@ -57,7 +57,7 @@ var rooms = []room{
 		"app/webhook", "app/window"}, "a creation draws on the catalog, secrets, resources, policies and hooks"},
 	{"app/execution", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/idle", "app/lease", "app/operation", "app/providervalue", "app/quarantine", "app/resource",
 		"app/scaling", "app/secret", "app/volume"}, "a step is carried out for an operation on a cluster"},
-	{"app/fleet", []string{"nouns", "app/catalog", "app/cluster", "app/execution", "app/identity", "app/lease", "app/secret", "app/volume"},
+	{"app/fleet", []string{"nouns", "app/catalog", "app/cluster", "app/execution", "app/identity", "app/lease", "app/secret", "app/tunnel", "app/volume"},
 		"provisioners carry out steps"},
 	{"app/activity", []string{"nouns", "app/cluster"}, "what happens in clusters that someone may see"},
 	{"app/dashboard", []string{"nouns", "app/catalog", "app/cluster"}, "what someone sees first is of clusters"},
@@ -88,8 +88,10 @@ var rooms = []room{
 	{"app/secret", []string{"nouns", "app/catalog"}, "what may be shown of a cluster depends on its template"},
 	{"app/settings", []string{"nouns", "app/build", "app/catalog", "app/identity", "app/idle", "app/policy", "app/pool", "app/resource", "app/secret",
 		"app/webhook", "app/window"}, "the settings of a tenant are those of all domains that keep some"},
-	{"app/sshaccess", []string{"nouns", "app/cluster"}, "who signs in to a node may change its cluster"},
-	{"app/upkeep", []string{"nouns", "app/cluster", "app/idle", "app/image", "app/lease", "app/operation", "app/pool", "app/scaling", "app/usage"}, "it calls what is due in each domain"},
+	{"app/sshaccess", []string{"nouns", "app/catalog", "app/cluster", "app/tunnel"}, "who signs in to a node may change its cluster, whose provider says where it is"},
+	{"app/terminal", []string{"nouns", "app/cluster", "app/sshaccess"}, "a terminal is on a node of a cluster"},
+	{"app/tunnel", []string{"nouns"}, "a connection is to an address"},
+	{"app/upkeep", []string{"nouns", "app/cluster", "app/idle", "app/image", "app/lease", "app/operation", "app/pool", "app/scaling", "app/terminal", "app/usage"}, "it calls what is due in each domain"},
 	{"app/usage", []string{"nouns", "app/catalog", "app/cluster", "app/lease", "app/policy"}, "what is used is known by clusters, and what is coming by leases"},
 	{"app/volume", []string{"nouns", "app/catalog"}, "volumes cost what the catalog says"},
 	{"app/webhook", []string{"nouns"}, "hooks need only the nouns"},
@@ -98,7 +100,7 @@ var rooms = []room{
 		"app/store/user", "app/store/token", "app/store/session", "app/store/identity", "app/store/signin", "app/store/catalog", "app/store/policy",
 		"app/store/resource", "app/store/chat", "app/store/cluster", "app/store/receipt", "app/store/idle", "app/store/scaling", "app/store/lease", "app/store/usage",
 		"app/store/health", "app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook",
-		"app/store/fleet", "app/store/volume", "app/store/window", "app/store/quarantine", "app/store/place", "app/store/plugin", "app/store/providervalue", "app/store/image"},
+		"app/store/fleet", "app/store/volume", "app/store/window", "app/store/quarantine", "app/store/place", "app/store/plugin", "app/store/providervalue", "app/store/image", "app/store/terminal", "app/store/tunnel"},
 		"it puts the parts together that keep a noun each"},
 	// The parts, lowest first: the SQL of one noun calls that of another only if it's listed above it.
 	{"app/store/db", []string{"nouns", "domains", "migrations"}, "an open database knows no noun, and its tables are made by migrations"},
@@ -121,6 +123,8 @@ var rooms = []room{
 		"people in chats are accounts"},
 	{"app/store/cluster", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/feed", "app/store/user", "app/store/identity",
 		"app/store/policy"}, "clusters belong to accounts and take what was reserved"},
+	{"app/store/terminal", []string{"nouns", "domains", "app/store/db"}, "what was shown in terminals depends on nothing else that is kept"},
+	{"app/store/tunnel", []string{"nouns", "domains", "app/store/db"}, "who is asked for a connection depends on nothing else that is kept"},
 	{"app/store/plugin", []string{"nouns", "domains", "app/program", "app/store/db"}, "what was decided about programs depends on nothing else that is kept"},
 	{"app/store/window", []string{"nouns", "domains", "app/store/db", "app/store/cluster"}, "a cluster may have its own windows"},
 	{"app/store/providervalue", []string{"nouns", "domains", "app/store/db"}, "what users set depends on nothing else that is kept"},

@@ -121,8 +121,10 @@ type Services struct {
 	SSHAccess *sshaccess.Service
 	Tunnel    *tunnel.Service
 	Terminal  *terminal.Service
-	Usage     *usage.Service
-	Execution struct {
+	// NodeAccess signs in to nodes for people.
+	NodeAccess *sshaccess.Nodes
+	Usage      *usage.Service
+	Execution  struct {
 		Coordinator *execution.Service
 		Facts       *execution.Facts
 		Health      *execution.Health
@@ -268,8 +270,9 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Node = node.New(node.Config{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.SSHAccess = sshaccess.New(sshaccess.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
 	s.Tunnel = tunnel.New(tunnel.Config{Store: c.Store, Now: c.Now})
-	s.Terminal = terminal.New(terminal.Config{Store: c.Store, Recordings: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder, Catalogs: s.Catalog,
-		OwnAccount: s.Values.HasOwnAccount, Tunnels: s.Tunnel, Connect: c.Connect})
+	s.NodeAccess = sshaccess.NewNodes(sshaccess.NodesConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder, Catalogs: s.Catalog,
+		OwnAccount: s.Values.HasOwnAccount, Tunnels: s.Tunnel, SignIn: c.Connect})
+	s.Terminal = terminal.New(terminal.Config{Store: c.Store, Recordings: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Nodes: s.NodeAccess})
 }
 
 func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys *identity.WorkerKeys) {

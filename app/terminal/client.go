@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/sshaccess"
 )
 
 // Open asks for a terminal.
@@ -33,7 +34,7 @@ type Client struct {
 // actor has no such cluster, node or terminal; EConflict where there is no machine, or the terminal has ended; ETransient where the node can't be
 // reached; ERateLimit where too many are open.
 func (s *Service) OpenTerminal(ctx context.Context, actor app.Actor, o Open) (*Client, error) {
-	p, err := s.find(ctx, actor, o.Cluster, o.Node)
+	p, err := s.Nodes.Find(ctx, actor, "OpenTerminal", o.Cluster, o.Node)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func (s *Service) OpenTerminal(ctx context.Context, actor app.Actor, o Open) (*C
 		return s.openNew(ctx, actor, p, o)
 	}
 	t, err := s.Store.Terminal(ctx, actor.Tenant, o.ID)
-	if err != nil || t.User != actor.Name() || t.Cluster != p.cluster.ID || t.Node != p.node.Name {
+	if err != nil || t.User != actor.Name() || t.Cluster != p.Cluster.ID || t.Node != p.Node.Name {
 		return nil, app.Errorf(app.ENotFound, "You have no such terminal.")
 	}
 	if !t.Open() {
@@ -63,7 +64,7 @@ func (s *Service) OpenTerminal(ctx context.Context, actor app.Actor, o Open) (*C
 	return s.serve(ctx, x, o)
 }
 
-func (s *Service) openNew(ctx context.Context, actor app.Actor, p place, o Open) (*Client, error) {
+func (s *Service) openNew(ctx context.Context, actor app.Actor, p sshaccess.Node, o Open) (*Client, error) {
 	if err := s.room(actor); err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (s *Service) openNew(ctx context.Context, actor app.Actor, p place, o Open)
 			return nil, err
 		}
 	}
-	t := Terminal{Recorded: set.Record, ID: strings.ToLower(rand.Text()), Tenant: actor.Tenant, Cluster: p.cluster.ID, Node: p.node.Name, User: actor.Name(), OpenedAt: s.Now(), Size: o.Size}
+	t := Terminal{Recorded: set.Record, ID: strings.ToLower(rand.Text()), Tenant: actor.Tenant, Cluster: p.Cluster.ID, Node: p.Node.Name, User: actor.Name(), OpenedAt: s.Now(), Size: o.Size}
 	x, err := s.start(ctx, actor, p, t, false)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"muster/app"
 	"muster/app/family"
 	"muster/app/humanize"
+	"muster/app/sshaccess"
 )
 
 // session is an open terminal on this server.
@@ -87,10 +88,10 @@ func probe(ctx context.Context, sh family.Shell) bool {
 }
 
 // start connects to the node and starts the terminal.
-func (s *Service) start(ctx context.Context, actor app.Actor, p place, t Terminal, continues bool) (*session, error) {
+func (s *Service) start(ctx context.Context, actor app.Actor, p sshaccess.Node, t Terminal, continues bool) (*session, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	conn, err := s.connect(ctx, actor, p)
+	conn, err := s.Nodes.Connect(ctx, actor, p, false)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +224,7 @@ func (s *Service) check(x *session) *app.Error {
 	if t, err := s.Store.Terminal(ctx, x.Tenant, x.ID); err == nil && !t.Open() {
 		return ended(t)
 	}
-	if _, err := s.find(ctx, x.actor, x.Cluster, x.Node); err != nil {
+	if _, err := s.Nodes.Find(ctx, x.actor, "OpenTerminal", x.Cluster, x.Node); err != nil {
 		switch e := app.AsError(err); e.Code {
 		case app.ENotFound, app.EForbidden, app.EConflict, app.EUnauthorized:
 			return &app.Error{Code: app.EForbidden, Reason: "access", Message: "You can no longer use this node: " + e.Message}
