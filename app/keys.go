@@ -9,7 +9,6 @@ type CertificateOrder struct {
 	Principals []string // the users that may be signed in as
 	From       time.Time
 	Until      time.Time
-	Forward    bool // it may also connect to ports of the machine
 }
 
 // SignedCertificate is an SSH user certificate.

@@ -277,6 +277,7 @@ var rooms = []room{
 	{"app/store/backup", []string{"nouns", "app/resource", "app/store/db"}, "the form of a backup is rows, and what they are is the store's to say"},
 	{"app/store/kms", []string{"nouns", "app/awsbody", "app/cloudurl", "app/googleauth", "app/retry"}, "a key in a service knows nothing of what it seals"},
 	{"cmd/muster/cluster", []string{"nouns", "domains", "app/file/spec", "cmd/muster/cli", "cmd/muster/providervalue", "cmd/muster/volume", "jobs/remote", "planner", "portal/client", "solver"}, "specs of clusters are files, and the key for a visit is made where SSH is spoken"},
+	{"cmd/muster/connect", []string{"nouns", "domains", "cmd/muster/cli", "cmd/muster/cluster", "jobs/remote", "portal/wire"}, "what reaches nodes speaks SSH, over the server's streams"},
 	{"cmd/muster/build", []string{"nouns", "domains", "app/file/spec", "cmd/muster/cli", "cmd/muster/webhook", "portal/address", "portal/client"}, "rules of builds are files, and deliveries are numbered as those of webhooks"},
 	{"cmd/muster/policy", []string{"nouns", "domains", "app/file/yamlfile", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "policies are files"},
 	{"cmd/muster/volume", []string{"nouns", "domains", "cmd/muster/cli", "portal/client"}, "volumes belong to no cluster once they are kept"},

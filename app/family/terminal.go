@@ -48,3 +48,13 @@ type Terminal interface {
 	io.ReadWriteCloser
 	Resize(s TerminalSize) error
 }
+
+// PortClosed is the reason of DialPort's error for a port on which nothing listens.
+const PortClosed = "port_closed"
+
+// PortDialer is a NodeConnection over which addresses that the node reaches are reached.
+type PortDialer interface {
+	// DialPort connects to an address as seen from the node, such as "127.0.0.1:8080". Its connection has no deadlines: Close ends what waits.
+	// ETransient, reason PortClosed, where nothing listens there; EForbidden where the node's SSH server doesn't allow it.
+	DialPort(ctx context.Context, address string) (net.Conn, error)
+}

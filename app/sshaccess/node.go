@@ -1,6 +1,7 @@
 package sshaccess
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -32,6 +33,9 @@ type Nodes struct{ NodesConfig }
 
 // NewNodes returns it.
 func NewNodes(c NodesConfig) *Nodes { return &Nodes{c} }
+
+// sshPort is that of nodes that have no other.
+const sshPort = 22
 
 // signInTime is how long a certificate of this server's own is valid: a connection that is open goes on.
 const signInTime = 5 * time.Minute
@@ -85,8 +89,8 @@ func reachable(c app.Cluster, n app.Node) error {
 	return nil
 }
 
-// Connect signs in to a node, with a key of its own and a certificate for minutes. Forward lets the connection reach ports of the node, too.
-func (s *Nodes) Connect(ctx context.Context, actor app.Actor, p Node, forward bool) (family.NodeConnection, error) {
+// Connect signs in to a node, with a key of its own and a certificate for minutes.
+func (s *Nodes) Connect(ctx context.Context, actor app.Actor, p Node) (family.NodeConnection, error) {
 	secrets, err := s.Store.ClusterSecrets(ctx, actor.Tenant, p.Cluster.ID)
 	if err != nil {
 		return nil, err
@@ -104,7 +108,7 @@ func (s *Nodes) Connect(ctx context.Context, actor app.Actor, p Node, forward bo
 	}
 	now := s.Now()
 	signed, err := s.Keys.SignCertificate(secrets.PrivateKey, app.CertificateOrder{PublicKey: public, KeyID: "muster:" + actor.Tenant + "/" + actor.Name(),
-		Principals: []string{user}, Forward: forward, From: now.Add(-certificateSkew), Until: now.Add(signInTime)})
+		Principals: []string{user}, From: now.Add(-certificateSkew), Until: now.Add(signInTime)})
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +126,7 @@ func (s *Nodes) Connect(ctx context.Context, actor app.Actor, p Node, forward bo
 
 // request says who reaches a node.
 func (s *Nodes) request(ctx context.Context, p Node) (tunnel.Request, error) {
-	r := tunnel.Request{Tenant: p.Cluster.Tenant, Address: net.JoinHostPort(p.Node.Address(app.AddressAccess), strconv.Itoa(p.Node.SSHPort))}
+	r := tunnel.Request{Tenant: p.Cluster.Tenant, Address: net.JoinHostPort(p.Node.Address(app.AddressAccess), strconv.Itoa(cmp.Or(p.Node.SSHPort, sshPort)))}
 	c, err := s.Catalogs.CatalogOf(ctx, p.Cluster.Tenant)
 	if err != nil {
 		return r, err
@@ -137,4 +141,39 @@ func (s *Nodes) request(ctx context.Context, p Node) (tunnel.Request, error) {
 	}
 	r.Guarded, err = s.Catalogs.Guards(ctx, p.Cluster.Tenant, p.Cluster.Provider)
 	return r, err
+}
+
+// SSHStream connects to the SSH port of a node, for those who may have a certificate, who sign in themselves: what goes through is theirs, end to
+// end. Each is in the audit log.
+func (s *Nodes) SSHStream(ctx context.Context, actor app.Actor, cluster, node string) (net.Conn, error) {
+	p, err := s.Find(ctx, actor, "SSHStream", cluster, node)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.request(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := s.Tunnels.Dial(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Store.AddAuditEntry(ctx, actor.AuditEntry(s.Now(), "cluster.connect", p.Cluster.ID, p.Node.Name)); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// StillMay returns why an actor may no longer be connected to a node; nil where it may, or that can't be said now.
+func (s *Nodes) StillMay(ctx context.Context, actor app.Actor, useCase, cluster, node string) *app.Error {
+	_, err := s.Find(ctx, actor, useCase, cluster, node)
+	if err == nil {
+		return nil
+	}
+	switch e := app.AsError(err); e.Code {
+	case app.ENotFound, app.EForbidden, app.EConflict, app.EUnauthorized:
+		return &app.Error{Code: app.EForbidden, Reason: "access", Message: "You can no longer use this node: " + e.Message}
+	}
+	return nil
 }

@@ -91,7 +91,7 @@ func probe(ctx context.Context, sh family.Shell) bool {
 func (s *Service) start(ctx context.Context, actor app.Actor, p sshaccess.Node, t Terminal, continues bool) (*session, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	conn, err := s.Nodes.Connect(ctx, actor, p, false)
+	conn, err := s.Nodes.Connect(ctx, actor, p)
 	if err != nil {
 		return nil, err
 	}
@@ -224,13 +224,7 @@ func (s *Service) check(x *session) *app.Error {
 	if t, err := s.Store.Terminal(ctx, x.Tenant, x.ID); err == nil && !t.Open() {
 		return ended(t)
 	}
-	if _, err := s.Nodes.Find(ctx, x.actor, "OpenTerminal", x.Cluster, x.Node); err != nil {
-		switch e := app.AsError(err); e.Code {
-		case app.ENotFound, app.EForbidden, app.EConflict, app.EUnauthorized:
-			return &app.Error{Code: app.EForbidden, Reason: "access", Message: "You can no longer use this node: " + e.Message}
-		}
-	}
-	return nil
+	return s.Nodes.StillMay(ctx, x.actor, "OpenTerminal", x.Cluster, x.Node)
 }
 
 // ended says who ended a terminal.

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"io"
 	"net"
@@ -9,8 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/gorilla/websocket"
 
 	"muster/app"
 	"muster/app/tunnel"
@@ -56,16 +55,14 @@ func (r *Remote) answerTunnel(ctx context.Context, provisioner, request string, 
 
 // stream opens the WebSocket of a tunnel, on a connection of its own.
 func (r *Remote) stream(ctx context.Context, provisioner, request string) (*wire.Stream, error) {
-	d := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: CallTime, ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10}
-	if t, ok := r.HTTP.Transport.(*http.Transport); ok && t.TLSClientConfig != nil {
-		d.TLSClientConfig = t.TLSClientConfig.Clone()
-		d.TLSClientConfig.NextProtos = []string{"http/1.1"}
+	var trust *tls.Config
+	if t, ok := r.HTTP.Transport.(*http.Transport); ok {
+		trust = t.TLSClientConfig
 	}
 	q := url.Values{wire.TunnelProvisioner: {provisioner}, wire.TunnelRequest: {request}}
-	at := "ws" + strings.TrimPrefix(strings.TrimSuffix(r.URL, "/"), "http") + pathWorker + "tunnel?" + q.Encode()
-	ws, resp, err := d.DialContext(ctx, at, http.Header{"Authorization": {"Bearer " + r.Token()}})
+	s, resp, err := wire.DialStream(ctx, strings.TrimSuffix(r.URL, "/")+pathWorker+"tunnel?"+q.Encode(), http.Header{"Authorization": {"Bearer " + r.Token()}}, trust)
 	if err == nil {
-		return wire.NewStream(ws), nil
+		return s, nil
 	}
 	if resp == nil {
 		return nil, r.unreachable(err)

@@ -4,14 +4,11 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"sync"
 
 	"muster/app"
 	"muster/app/fleet"
 	"muster/portal/site"
 	"muster/portal/wire"
-
-	"github.com/gorilla/websocket"
 )
 
 // addTunnels adds how provisioners are asked for connections to nodes, and hand them over.
@@ -48,10 +45,6 @@ func tunnelFailed(r fleet.Registry, ctx context.Context, m wire.TunnelFailureMes
 	return wire.Empty{}, nil
 }
 
-// upgrader opens streams of provisioners, which have a token and are no browsers.
-var upgrader = websocket.Upgrader{ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: &sync.Pool{},
-	CheckOrigin: func(r *http.Request) bool { return r.Header.Get("Origin") == "" }}
-
 // tunnel takes over a connection to a node. It ends with whoever asked for it.
 func (a *WorkerAPI) tunnel(w http.ResponseWriter, r *http.Request) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -74,11 +67,8 @@ func (a *WorkerAPI) tunnel(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
-	ws, err := upgrader.Upgrade(w, r, nil)
-	if err != nil {
-		return // the upgrader has answered
-	}
-	if s := wire.NewStream(ws); !t.AnswerTunnel(id, s, nil) {
+	s, err := wire.AcceptStream(w, r)
+	if err == nil && !t.AnswerTunnel(id, s, nil) {
 		_ = s.Close()
 	}
 }

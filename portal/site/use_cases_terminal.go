@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"io"
+	"net"
 
 	"muster/app"
 	"muster/app/terminal"
@@ -19,4 +20,12 @@ type Terminals interface {
 	TerminalSettings(ctx context.Context, a app.Actor) (terminal.Settings, error)
 	SetTerminalSettings(ctx context.Context, a app.Actor, s terminal.Settings) (terminal.Settings, error)
 	EndTerminal(ctx context.Context, a app.Actor, id string) error
+}
+
+// NodeAccess connects to nodes.
+type NodeAccess interface {
+	// SSHStream connects to the SSH port of a node.
+	SSHStream(ctx context.Context, a app.Actor, cluster, node string) (net.Conn, error)
+	// StillMay returns why the actor may no longer be connected; nil where it may.
+	StillMay(ctx context.Context, a app.Actor, useCase, cluster, node string) *app.Error
 }

@@ -36,6 +36,7 @@ func Operations(p *Service) []site.Operation {
 	return []site.Operation{
 		site.Get("/terminals", p.apiList, site.About("List terminals, your own or as an admin everyone's, the newest first")),
 		site.Delete("/terminals/{terminal}", p.apiEnd, site.About("End a terminal, your own or as an admin anyone's"), site.Answers(http.StatusNoContent)),
+		site.Get("/clusters/{id}/nodes/{node}/ssh", p.apiSSH, site.About("Connect to the SSH port of a node through the server"), streamOf),
 		site.Get("/terminal-settings", p.apiSettings, site.About("Show whether terminals are recorded, and for how long recordings are kept")),
 		site.Put("/terminal-settings", p.apiSet, site.About("Set whether new terminals are recorded, and whether people re-authenticate to open one")),
 	}

@@ -1,10 +1,8 @@
 package terminal
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,6 +13,7 @@ import (
 	"muster/app/family"
 	"muster/app/terminal"
 	"muster/portal/site"
+	"muster/portal/wire"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/gorilla/websocket"
@@ -57,7 +56,7 @@ const (
 
 // stream connects a browser to a terminal.
 func (p *Service) stream(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if !websocket.IsWebSocketUpgrade(r) {
+	if !wire.IsStream(r) {
 		return &app.Error{Code: app.EInvalid, Message: "This address is for the terminal's page.", Hint: "Open the terminal from the cluster's Access page."}
 	}
 	if !p.sameOrigin(r) {
@@ -66,7 +65,7 @@ func (p *Service) stream(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	q := r.URL.Query()
 	up := websocket.Upgrader{ReadBufferSize: 4 << 10, WriteBufferSize: 4 << 10, WriteBufferPool: &buffers, EnableCompression: false,
 		CheckOrigin: func(*http.Request) bool { return true }} // it's checked above
-	ws, err := up.Upgrade(hijacker{w}, r, nil)
+	ws, err := up.Upgrade(wire.Hijacker{ResponseWriter: w}, r, nil)
 	if err != nil {
 		return nil // the upgrader has answered
 	}
@@ -87,13 +86,6 @@ func (p *Service) stream(w http.ResponseWriter, r *http.Request, a app.Actor) er
 }
 
 var buffers sync.Pool
-
-// hijacker finds the connection through whatever wraps the writer.
-type hijacker struct{ http.ResponseWriter }
-
-func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	return http.NewResponseController(h.ResponseWriter).Hijack()
-}
 
 // sameOrigin reports whether the page that opens a stream is the portal's. Cookies come with requests of any page, and browsers protect WebSockets
 // less than other requests. Programs have no sign-in here.

@@ -62,6 +62,7 @@ func Portal(u *all.Services) site.UseCases {
 		Labels:         u.Label,
 		ClusterAccess:  u.SSHAccess,
 		Terminals:      u.Terminal,
+		NodeAccess:     u.NodeAccess,
 		Creates:        u.Place,
 		Specs:          u.Cluster.Specs,
 		Sharing:        u.Cluster.Sharing,
