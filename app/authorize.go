@@ -120,6 +120,7 @@ var PermissionTable = map[string]permission{
 	"ClusterKey":         {ScopeCluster, All, All, Own, Own, No, Own, proofAlways},
 	"ClusterCertificate": {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"SSHStream":          {ScopeCluster, All, All, use, use, No, use, proofNever},
+	"OpenPort":           {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"OpenTerminal":       {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"Terminals":          {ScopeRead, All, All, use, use, use, use, proofNever},
 	"Recording":          {ScopeRead, All, All, Own, Own, Own, Own, proofNever},

@@ -35,7 +35,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
-	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/plugin", "app/policy", "app/pool",
+	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/plugin", "app/policy", "app/pool", "app/port",
 	"app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
 	"app/sshaccess", "app/terminal", "app/tunnel", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine", "app/scaling", "app/activity"}
 
@@ -89,6 +89,7 @@ var rooms = []room{
 	{"app/settings", []string{"nouns", "app/build", "app/catalog", "app/identity", "app/idle", "app/policy", "app/pool", "app/resource", "app/secret",
 		"app/webhook", "app/window"}, "the settings of a tenant are those of all domains that keep some"},
 	{"app/sshaccess", []string{"nouns", "app/catalog", "app/cluster", "app/tunnel"}, "who signs in to a node may change its cluster, whose provider says where it is"},
+	{"app/port", []string{"nouns", "app/identity", "app/sshaccess"}, "who is signed in reaches a node's ports over SSH"},
 	{"app/terminal", []string{"nouns", "app/cluster", "app/sshaccess"}, "a terminal is on a node of a cluster"},
 	{"app/tunnel", []string{"nouns"}, "a connection is to an address"},
 	{"app/upkeep", []string{"nouns", "app/cluster", "app/idle", "app/image", "app/lease", "app/operation", "app/pool", "app/scaling", "app/terminal", "app/usage"}, "it calls what is due in each domain"},

@@ -20,6 +20,7 @@ import (
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
+	"muster/portal/port"
 	"muster/portal/providervalue"
 	"muster/portal/quarantine"
 	"muster/portal/quota"
@@ -47,6 +48,7 @@ func (p *Portal) pages() []site.Route {
 		cluster.Routes(p.cluster),
 		node.Routes(p.node),
 		terminal.Routes(p.terminal),
+		port.Routes(p.port),
 		operation.Routes(p.operation),
 		execution.Routes(p.execution),
 		health.Routes(p.health),

@@ -17,6 +17,7 @@ import (
 	"muster/portal/operation"
 	"muster/portal/policy"
 	"muster/portal/pool"
+	"muster/portal/port"
 	"muster/portal/providervalue"
 	"muster/portal/quarantine"
 	"muster/portal/quota"
@@ -58,6 +59,7 @@ type services struct {
 	scaling   *scaling.Service
 	value     *providervalue.Service
 	terminal  *terminal.Service
+	port      *port.Service
 }
 
 func newServices(s *site.Site) (n services) {
@@ -66,6 +68,7 @@ func newServices(s *site.Site) (n services) {
 	n.scaling = scaling.New(s)
 	n.value = providervalue.New(s)
 	n.terminal = terminal.New(s)
+	n.port = port.New(s)
 	n.audit = audit.New(s)
 	n.chat = chat.New(s)
 	n.health = health.New(s)

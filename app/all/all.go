@@ -32,6 +32,7 @@ import (
 	"muster/app/plugin"
 	"muster/app/policy"
 	"muster/app/pool"
+	"muster/app/port"
 	"muster/app/providervalue"
 	"muster/app/quarantine"
 	"muster/app/resource"
@@ -121,6 +122,7 @@ type Services struct {
 	SSHAccess *sshaccess.Service
 	Tunnel    *tunnel.Service
 	Terminal  *terminal.Service
+	Port      *port.Service
 	// NodeAccess signs in to nodes for people.
 	NodeAccess *sshaccess.Nodes
 	Usage      *usage.Service
@@ -204,6 +206,8 @@ func New(c Config) *Services {
 	s.Image.Reconciler = image.NewReconciler(image.ReconcilerConfig{
 		Store: c.Store, Now: c.Now, Finder: s.Image.Finder, Catalogs: s.Catalog, Plans: s.Cluster.Plans, Keys: c.Keys})
 	addBuild(s, c)
+	s.Port = port.New(port.Config{Store: c.Store, Now: c.Now, Nodes: s.NodeAccess, Sessions: s.Identity.Sessions,
+		Key: func(ctx context.Context) ([]byte, error) { return workerKeys.Get(ctx, c.Store) }})
 	addChat(s, c)
 	s.Settings = settings.New(settings.Config{Store: c.Store, Tenants: c.Store, People: c.Store, Rules: c.Store, Integrations: c.Store, Entries: c.Store,
 		Faults: c.Faults, Now: c.Now, TenantFiles: c.TenantFiles,

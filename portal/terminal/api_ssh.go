@@ -82,4 +82,3 @@ func (p *Service) carry(ctx context.Context, a app.Actor, in *sshInput, s *wire.
 		return
 	}
 }
-

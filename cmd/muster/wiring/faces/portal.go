@@ -62,6 +62,7 @@ func Portal(u *all.Services) site.UseCases {
 		Labels:         u.Label,
 		ClusterAccess:  u.SSHAccess,
 		Terminals:      u.Terminal,
+		Ports:          u.Port,
 		NodeAccess:     u.NodeAccess,
 		Creates:        u.Place,
 		Specs:          u.Cluster.Specs,
