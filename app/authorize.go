@@ -119,7 +119,7 @@ var PermissionTable = map[string]permission{
 	"ShareCluster":       {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"ClusterKey":         {ScopeCluster, All, All, Own, Own, No, Own, proofAlways},
 	"ClusterCertificate": {ScopeCluster, All, All, use, use, No, use, proofNever},
-	"OpenTerminal":       {ScopeCluster, All, All, use, use, No, use, proofNever},
+	"OpenTerminal":       {ScopeCluster, All, All, use, use, No, use, proofPartly},
 	"Terminals":          {ScopeRead, All, All, use, use, use, use, proofNever},
 	"Recording":          {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
 	"RecordedTerminal":   {ScopeRead, All, All, Own, Own, Own, Own, proofNever},

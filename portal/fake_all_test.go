@@ -82,6 +82,7 @@ type everything interface {
 	site.Pools
 	site.Volumes
 	site.Images
+	site.Terminals
 	site.BuildHooks
 	site.Builds
 	site.BuildCalls

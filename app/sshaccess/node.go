@@ -33,7 +33,7 @@ type Nodes struct{ NodesConfig }
 // NewNodes returns it.
 func NewNodes(c NodesConfig) *Nodes { return &Nodes{c} }
 
-// signInTime is how long a certificate of this server's own is valid: a connection that is open goes on.
+// signInTime is how long a certificate of this server's own is valid: an open connection outlives it.
 const signInTime = 5 * time.Minute
 
 // Node is a node that an actor may sign in to.
