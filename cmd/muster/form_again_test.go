@@ -118,7 +118,6 @@ var unrefused = map[string]string{
 	"/clusters/{id}/keep":                                 "a button, on clusters with an idle policy",
 	"/admin/idle":                                         "without a policy, which is how it is sent here, nothing else counts: TestIdlePolicyIsSetOnThePage",
 	"/clusters/{id}/provider-values":                      "where the provider has settings that users can set: TestProviderValuesOnPages",
-	"/terminals/{terminal}/end":                           "a button, beside open terminals: TestTerminalsAreListed",
 	"/requests/{request}/run-now":                         "on requests that wait for a maintenance window: Scripts/maintenance",
 }
 
