@@ -54,6 +54,9 @@ func (s *Service) OpenTerminal(ctx context.Context, actor app.Actor, o Open) (*C
 		return nil, err
 	}
 	if x != nil {
+		x.mu.Lock()
+		x.actor = actor // as of today: who may is checked again and again
+		x.mu.Unlock()
 		_ = x.term.Resize(o.Size)
 		return s.client(x, o), nil
 	}

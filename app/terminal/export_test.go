@@ -52,4 +52,3 @@ func (b Buffer) After(from int64, most int) (p []byte, next int64) {
 
 // Line is what runs in a terminal.
 func Line(id string, keeps, continues bool) string { return line(id, keeps, continues) }
-

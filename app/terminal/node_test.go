@@ -27,7 +27,9 @@ type node struct {
 	slow    chan struct{} // what connects waits for it; nil: at once
 }
 
-func newNode(tmux bool) *node { return &node{tmux: tmux, kept: map[string]bool{}, on: map[string]*shell{}} }
+func newNode(tmux bool) *node {
+	return &node{tmux: tmux, kept: map[string]bool{}, on: map[string]*shell{}}
+}
 
 func (n *node) connect(ctx context.Context, t family.NodeTarget) (family.NodeConnection, error) {
 	n.mu.Lock()

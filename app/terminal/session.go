@@ -187,6 +187,7 @@ func (s *Service) end(x *session, why *app.Error) {
 	x.endOnce.Do(func() {
 		x.mu.Lock()
 		x.reason = why
+		actor := x.actor
 		x.mu.Unlock()
 		close(x.done)
 		s.mu.Lock()
@@ -207,7 +208,7 @@ func (s *Service) end(x *session, why *app.Error) {
 			x.record.close(ctx)
 		}
 		if !stays {
-			_ = s.Store.EndTerminal(ctx, x.actor, x.ID, "", s.Now()) // by itself; else the one who ended it has said so already
+			_ = s.Store.EndTerminal(ctx, actor, x.ID, "", s.Now()) // by itself; else the one who ended it has said so already
 		}
 	})
 }
@@ -233,7 +234,7 @@ func (s *Service) check(x *session) *app.Error {
 	ctx, cancel := context.WithTimeout(context.Background(), checkEvery)
 	defer cancel()
 	x.mu.Lock()
-	left := x.left
+	left, actor := x.left, x.actor
 	x.mu.Unlock()
 	if !left.IsZero() && x.shown.readers() == 0 && s.Now().Sub(left) > lingerTime {
 		return errIdle
@@ -246,7 +247,7 @@ func (s *Service) check(x *session) *app.Error {
 	if t, err := s.Store.Terminal(ctx, x.Tenant, x.ID); err == nil && !t.Open() {
 		return ended(t)
 	}
-	if _, err := s.Nodes.Find(ctx, x.actor, "OpenTerminal", x.Cluster, x.Node); err != nil {
+	if _, err := s.Nodes.Find(ctx, actor, "OpenTerminal", x.Cluster, x.Node); err != nil {
 		switch e := app.AsError(err); e.Code {
 		case app.ENotFound, app.EForbidden, app.EConflict, app.EUnauthorized:
 			return &app.Error{Code: app.EForbidden, Reason: "access", Message: "You can no longer use this node: " + e.Message}
