@@ -86,8 +86,8 @@ func (s *Service) verify(ctx context.Context, kind, text, label string) (claims,
 	return c, nil
 }
 
-// Ticket lets a sign-in enter a port's own name, if the actor may use the node. It's in the audit log.
-func (s *Service) Ticket(ctx context.Context, actor app.Actor, signIn int64, a Address) (string, error) {
+// OpenPort returns a ticket, which lets a sign-in enter a port's own name, if the actor may use the node. It's in the audit log.
+func (s *Service) OpenPort(ctx context.Context, actor app.Actor, signIn int64, a Address) (string, error) {
 	if signIn == 0 {
 		return "", errPass
 	}

@@ -75,8 +75,8 @@ type link struct {
 	left  time.Time // when the last connection ended
 }
 
-// Dial connects to a port of a node as an actor: on the node's loopback, or where nothing listens there, on its own address.
-func (s *Service) Dial(ctx context.Context, actor app.Actor, a Address) (net.Conn, error) {
+// DialPort connects to a port of a node as an actor: on the node's loopback, or where nothing listens there, on its own address.
+func (s *Service) DialPort(ctx context.Context, actor app.Actor, a Address) (net.Conn, error) {
 	key := linkKey{actor.Tenant, actor.Name(), actor.Session, a.Cluster, a.Node}
 	l, err := s.link(ctx, actor, key)
 	if err != nil {
@@ -156,7 +156,7 @@ func (s *Service) link(ctx context.Context, actor app.Actor, key linkKey) (*link
 func (s *Service) connect(ctx context.Context, actor app.Actor, key linkKey, l *link) {
 	dial, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	n, err := s.Nodes.Find(dial, actor, "OpenPort", key.cluster, key.node)
+	n, err := s.Nodes.Find(dial, actor, "DialPort", key.cluster, key.node)
 	if err == nil {
 		l.own = n.Node.Address(app.AddressBind)
 		l.conn, err = s.Nodes.Connect(dial, actor, n)
@@ -210,11 +210,15 @@ func (s *Service) still(ctx context.Context, actor app.Actor, key linkKey) bool 
 	ctx, cancel := context.WithTimeout(ctx, checkEvery)
 	defer cancel()
 	if id, err := strconv.ParseInt(key.session, 10, 64); err == nil {
-		if _, err := s.Sessions.ActorOfSession(ctx, id, identity.Visit{Looking: true}); app.CodeOf(err) == app.EUnauthorized {
+		now, err := s.Sessions.ActorOfSession(ctx, id, identity.Visit{Looking: true})
+		if app.CodeOf(err) == app.EUnauthorized {
 			return false
 		}
+		if err == nil {
+			actor = now // as of today
+		}
 	}
-	return s.Nodes.StillMay(ctx, actor, "OpenPort", key.cluster, key.node) == nil
+	return s.Nodes.StillMay(ctx, actor, "DialPort", key.cluster, key.node) == nil
 }
 
 // Close ends all connections: the server stops.

@@ -37,7 +37,7 @@ func NewNodes(c NodesConfig) *Nodes { return &Nodes{c} }
 // sshPort is that of nodes that have no other.
 const sshPort = 22
 
-// signInTime is how long a certificate of this server's own is valid: a connection that is open goes on.
+// signInTime is how long a certificate of this server's own is valid: an open connection outlives it.
 const signInTime = 5 * time.Minute
 
 // Node is a node that an actor may sign in to.
@@ -163,6 +163,12 @@ func (s *Nodes) SSHStream(ctx context.Context, actor app.Actor, cluster, node st
 		return nil, err
 	}
 	return conn, nil
+}
+
+// CheckSSHStream returns why an actor may no longer have an SSHStream.
+func (s *Nodes) CheckSSHStream(ctx context.Context, actor app.Actor, cluster, node string) error {
+	_, err := s.Find(ctx, actor, "CheckSSHStream", cluster, node)
+	return err
 }
 
 // StillMay returns why an actor may no longer be connected to a node; nil where it may, or that can't be said now.

@@ -101,3 +101,10 @@ func (b *buffer) readers() int {
 	defer b.mu.Unlock()
 	return len(b.reads)
 }
+
+// written is how many bytes there were.
+func (b *buffer) written() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.end
+}

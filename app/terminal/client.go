@@ -49,25 +49,63 @@ func (s *Service) OpenTerminal(ctx context.Context, actor app.Actor, o Open) (*C
 	if !t.Open() {
 		return nil, ended(t)
 	}
-	if x := s.sessionOf(t.ID); x != nil {
+	x, begun, err := s.turn(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	if x != nil {
+		x.mu.Lock()
+		x.actor = actor // as of today: who may is checked again and again
+		x.mu.Unlock()
 		_ = x.term.Resize(o.Size)
 		return s.client(x, o), nil
 	}
+	defer begun()
 	t.Size = o.Size
-	x, err := s.start(ctx, actor, p, t, true)
-	if err != nil {
+	if x, err = s.start(ctx, actor, p, t, true); err != nil {
 		if app.AsError(err).Reason == "not_kept" {
 			_ = s.Store.EndTerminal(ctx, actor, t.ID, "", s.Now())
 		}
 		return nil, err
 	}
-	return s.serve(ctx, x, o)
+	return s.serve(x, o), nil
+}
+
+// turn returns the session of a terminal. Where this server has none, one caller at a time continues it, and calls begun then: on the node each
+// connection puts an end to the one before.
+func (s *Service) turn(ctx context.Context, id string) (x *session, begun func(), err error) {
+	for {
+		s.mu.Lock()
+		x, wait := s.open[id], s.starting[id]
+		if x == nil && wait == nil {
+			wait = make(chan struct{})
+			s.starting[id] = wait
+			s.mu.Unlock()
+			return nil, func() {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				delete(s.starting, id)
+				close(wait)
+			}, nil
+		}
+		s.mu.Unlock()
+		if x != nil {
+			return x, nil, nil
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
 }
 
 func (s *Service) openNew(ctx context.Context, actor app.Actor, p sshaccess.Node, o Open) (*Client, error) {
-	if err := s.room(actor); err != nil {
+	opened, err := s.room(actor)
+	if err != nil {
 		return nil, err
 	}
+	defer opened()
 	set, err := s.Recordings.TerminalSettings(ctx, actor.Tenant)
 	if err != nil {
 		return nil, err
@@ -77,7 +115,8 @@ func (s *Service) openNew(ctx context.Context, actor app.Actor, p sshaccess.Node
 			return nil, err
 		}
 	}
-	t := Terminal{Recorded: set.Record, ID: strings.ToLower(rand.Text()), Tenant: actor.Tenant, Cluster: p.Cluster.ID, Node: p.Node.Name, User: actor.Name(), OpenedAt: s.Now(), Size: o.Size}
+	t := Terminal{Recorded: set.Record, ID: strings.ToLower(rand.Text()), Tenant: actor.Tenant, Cluster: p.Cluster.ID, Node: p.Node.Name,
+		User: actor.Name(), OpenedAt: s.Now(), Size: o.Size}
 	x, err := s.start(ctx, actor, p, t, false)
 	if err != nil {
 		return nil, err
@@ -87,48 +126,55 @@ func (s *Service) openNew(ctx context.Context, actor app.Actor, p sshaccess.Node
 		_ = x.conn.Close()
 		return nil, err
 	}
-	return s.serve(ctx, x, o)
+	return s.serve(x, o), nil
 }
 
-// room refuses more terminals than a user or a server may have.
-func (s *Service) room(actor app.Actor) error {
+// owner is who has terminals.
+type owner struct{ tenant, user string }
+
+// room refuses more terminals than a user or a server may have. It counts one more until opened is called.
+func (s *Service) room(actor app.Actor) (opened func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	mine := 0
+	who := owner{actor.Tenant, actor.Name()}
+	mine, all := s.opening[who], len(s.open)
+	for _, n := range s.opening {
+		all += n
+	}
 	for _, x := range s.open {
-		if x.Tenant == actor.Tenant && x.User == actor.Name() {
+		if x.Tenant == who.tenant && x.User == who.user {
 			mine++
 		}
 	}
 	if mine >= mostOfUser {
-		return &app.Error{Code: app.ERateLimit, RetryAfter: time.Minute, Message: "You have 20 open terminals, which is the limit.", Hint: "Close one that you no longer need."}
+		return nil, &app.Error{Code: app.ERateLimit, RetryAfter: time.Minute, Message: "You have 20 open terminals, which is the limit.",
+			Hint: "Close one that you no longer need."}
 	}
-	if len(s.open) >= mostOpen {
-		return &app.Error{Code: app.ERateLimit, RetryAfter: time.Minute, Message: "Too many terminals are open on this server.", Hint: "Try again in a few minutes."}
+	if all >= mostOpen {
+		return nil, &app.Error{Code: app.ERateLimit, RetryAfter: time.Minute, Message: "Too many terminals are open on this server.",
+			Hint: "Try again in a few minutes."}
 	}
-	return nil
+	s.opening[who]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.opening[who]--; s.opening[who] == 0 {
+			delete(s.opening, who)
+		}
+	}, nil
 }
 
-// serve starts what runs for a terminal. Where two connections continue the same one at once, the first wins.
-func (s *Service) serve(ctx context.Context, x *session, o Open) (*Client, error) {
-	s.mu.Lock()
-	other := s.open[x.ID]
-	if other == nil {
-		s.open[x.ID] = x
-	}
-	s.mu.Unlock()
-	if other != nil {
-		_ = x.term.Close()
-		_ = x.conn.Close()
-		return s.client(other, o), nil
-	}
+// serve starts what runs for a terminal.
+func (s *Service) serve(x *session, o Open) *Client {
 	if x.Recorded {
 		x.record = s.recorder(x)
 	}
+	s.mu.Lock()
+	s.open[x.ID] = x
+	s.mu.Unlock()
 	go s.pump(x)
 	go s.watch(x)
-	_ = ctx
-	return s.client(x, o), nil
+	return s.client(x, o)
 }
 
 func (s *Service) sessionOf(id string) *session {
@@ -140,7 +186,7 @@ func (s *Service) sessionOf(id string) *session {
 func (s *Service) client(x *session, o Open) *Client {
 	c := &Client{s: s, x: x, closed: make(chan struct{})}
 	if o.Run == x.run {
-		c.at = max(o.From, 0)
+		c.at = min(max(o.From, 0), x.shown.written())
 	}
 	x.mu.Lock()
 	x.left = time.Time{}

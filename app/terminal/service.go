@@ -65,12 +65,16 @@ type Config struct {
 type Service struct {
 	Config
 
-	mu   sync.Mutex
-	open map[string]*session
+	mu       sync.Mutex
+	open     map[string]*session
+	opening  map[owner]int            // how many are being opened
+	starting map[string]chan struct{} // terminals that are being continued; closed then
 }
 
 // New returns the service.
-func New(c Config) *Service { return &Service{Config: c, open: map[string]*session{}} }
+func New(c Config) *Service {
+	return &Service{Config: c, open: map[string]*session{}, opening: map[owner]int{}, starting: map[string]chan struct{}{}}
+}
 
 // Bounds.
 const (

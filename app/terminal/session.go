@@ -52,6 +52,7 @@ var (
 	errExited = &app.Error{Code: app.EConflict, Reason: "exited", Message: "The shell has exited."}
 	errClosed = &app.Error{Code: app.EConflict, Reason: "closed", Message: "You closed this terminal."}
 	errIdle   = &app.Error{Code: app.EConflict, Reason: "left", Message: "This terminal was closed because it wasn't open in a browser for 10 min."}
+	errMoved  = &app.Error{Code: app.EConflict, Reason: "moved", Message: "This terminal was continued in another window, through another server."}
 	errLost   = &app.Error{Code: app.ETransient, Reason: "connection_lost", Message: "The connection to the node was lost."}
 	errStops  = &app.Error{Code: app.ETransient, Reason: "server_stops", Message: "The server is restarting."}
 )
@@ -81,9 +82,17 @@ func line(id string, keeps, continues bool) string {
 }
 
 // probe reports whether the node has tmux, and ends sessions there that were left.
-func probe(ctx context.Context, sh family.Shell) bool {
+func probe(ctx context.Context, sh family.Shell) (bool, error) {
 	exit, err := sh.Run(ctx, family.Command{Line: `command -v tmux >/dev/null || exit 1; now=$(date +%s); ` + forgetLeft + `exit 0`},
 		func(app.Stream, string) {})
+	return err == nil && exit == 0, err
+}
+
+// still reports whether the node keeps the session of a terminal whose program has ended: another connection has taken it over.
+func still(x *session) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), quitTime)
+	defer cancel()
+	exit, err := x.conn.Run(ctx, family.Command{Line: "tmux -L muster has-session -t =muster-" + x.ID}, func(app.Stream, string) {})
 	return err == nil && exit == 0
 }
 
@@ -95,7 +104,11 @@ func (s *Service) start(ctx context.Context, actor app.Actor, p sshaccess.Node, 
 	if err != nil {
 		return nil, err
 	}
-	keeps := probe(ctx, conn)
+	keeps, err := probe(ctx, conn)
+	if continues && err != nil { // it may well be there
+		_ = conn.Close()
+		return nil, err
+	}
 	if continues && !keeps {
 		_ = conn.Close()
 		return nil, &app.Error{Code: app.EConflict, Reason: "not_kept", Message: "This terminal ended with its connection.",
@@ -127,21 +140,29 @@ func (s *Service) pump(x *session) {
 			break
 		}
 	}
+	s.end(x, whyOver(x, err))
+}
+
+// whyOver says why a terminal shows nothing more.
+func whyOver(x *session, err error) *app.Error {
 	select {
 	case <-x.conn.Done():
-		s.end(x, errLost)
-		return
+		return errLost
+	case <-x.done: // it was ended here
+		return errExited
 	case <-time.After(50 * time.Millisecond): // a connection that breaks ends what runs on it first
+	}
+	if !errors.Is(err, io.EOF) {
+		return errLost
+	}
+	if x.keeps && still(x) {
+		return errMoved
 	}
 	select {
 	case <-x.conn.Done():
-		s.end(x, errLost)
+		return errLost
 	default:
-		if errors.Is(err, io.EOF) {
-			s.end(x, errExited)
-			return
-		}
-		s.end(x, errLost)
+		return errExited
 	}
 }
 
@@ -160,11 +181,13 @@ func (x *session) waitForReaders() {
 	}
 }
 
-// end ends a terminal on this server for a reason. One whose connection was lost, or whose server stops, stays open where the node keeps it.
+// end ends a terminal on this server for a reason. One whose connection was lost, whose server stops, or that another server has, stays open where
+// the node keeps it.
 func (s *Service) end(x *session, why *app.Error) {
 	x.endOnce.Do(func() {
 		x.mu.Lock()
 		x.reason = why
+		actor := x.actor
 		x.mu.Unlock()
 		close(x.done)
 		s.mu.Lock()
@@ -172,7 +195,7 @@ func (s *Service) end(x *session, why *app.Error) {
 			delete(s.open, x.ID)
 		}
 		s.mu.Unlock()
-		stays := x.keeps && (why == errLost || why == errStops)
+		stays := x.keeps && (why == errLost || why == errStops || why == errMoved)
 		ctx, cancel := context.WithTimeout(context.Background(), quitTime)
 		defer cancel()
 		if x.keeps && !stays && why != errExited {
@@ -185,7 +208,7 @@ func (s *Service) end(x *session, why *app.Error) {
 			x.record.close(ctx)
 		}
 		if !stays {
-			_ = s.Store.EndTerminal(ctx, x.actor, x.ID, "", s.Now()) // by itself; else the one who ended it has said so already
+			_ = s.Store.EndTerminal(ctx, actor, x.ID, "", s.Now()) // by itself; else the one who ended it has said so already
 		}
 	})
 }
@@ -211,9 +234,9 @@ func (s *Service) check(x *session) *app.Error {
 	ctx, cancel := context.WithTimeout(context.Background(), checkEvery)
 	defer cancel()
 	x.mu.Lock()
-	left := x.left
+	left, actor := x.left, x.actor
 	x.mu.Unlock()
-	if !left.IsZero() && s.Now().Sub(left) > lingerTime {
+	if !left.IsZero() && x.shown.readers() == 0 && s.Now().Sub(left) > lingerTime {
 		return errIdle
 	}
 	if s.Now().Sub(x.seen) > seenEvery {
@@ -224,7 +247,7 @@ func (s *Service) check(x *session) *app.Error {
 	if t, err := s.Store.Terminal(ctx, x.Tenant, x.ID); err == nil && !t.Open() {
 		return ended(t)
 	}
-	return s.Nodes.StillMay(ctx, x.actor, "OpenTerminal", x.Cluster, x.Node)
+	return s.Nodes.StillMay(ctx, actor, "OpenTerminal", x.Cluster, x.Node)
 }
 
 // ended says who ended a terminal.

@@ -45,7 +45,7 @@ func tunnelFailed(r fleet.Registry, ctx context.Context, m wire.TunnelFailureMes
 	return wire.Empty{}, nil
 }
 
-// tunnel takes over a connection to a node. It ends with whoever asked for it.
+// tunnel takes over a connection to a node. It ends where the server that asked for it ends it.
 func (a *WorkerAPI) tunnel(w http.ResponseWriter, r *http.Request) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {

@@ -233,7 +233,7 @@ func (x *proxy) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	if !ok {
 		return nil, errors.New("port: a connection without a visitor")
 	}
-	return x.p.Ports.Dial(ctx, v.actor, v.at)
+	return x.p.Ports.DialPort(ctx, v.actor, v.at)
 }
 
 func (x *proxy) failed(w http.ResponseWriter, r *http.Request, err error) {

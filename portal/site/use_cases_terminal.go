@@ -28,15 +28,15 @@ type Terminals interface {
 type NodeAccess interface {
 	// SSHStream connects to the SSH port of a node.
 	SSHStream(ctx context.Context, a app.Actor, cluster, node string) (net.Conn, error)
-	// StillMay returns why the actor may no longer be connected; nil where it may.
-	StillMay(ctx context.Context, a app.Actor, useCase, cluster, node string) *app.Error
+	// CheckSSHStream returns why the actor may no longer be connected.
+	CheckSSHStream(ctx context.Context, a app.Actor, cluster, node string) error
 }
 
 // Ports connects browsers to ports of nodes.
 type Ports interface {
-	// Ticket lets a sign-in enter a port's own name, Redeem returns the pass for it, and Enter who comes with a pass.
-	Ticket(ctx context.Context, a app.Actor, signIn int64, at port.Address) (string, error)
+	// OpenPort returns a ticket, which lets a sign-in enter a port's own name, Redeem returns the pass for it, and Enter who comes with a pass.
+	OpenPort(ctx context.Context, a app.Actor, signIn int64, at port.Address) (string, error)
 	Redeem(ctx context.Context, ticket, label string) (string, error)
 	Enter(ctx context.Context, pass, label string, v identity.Visit) (app.Actor, error)
-	Dial(ctx context.Context, a app.Actor, at port.Address) (net.Conn, error)
+	DialPort(ctx context.Context, a app.Actor, at port.Address) (net.Conn, error)
 }

@@ -70,8 +70,12 @@ func (p *Service) carry(ctx context.Context, a app.Actor, in *sshInput, s *wire.
 			return
 		case <-tick.C:
 			look, cancel := context.WithTimeout(context.WithoutCancel(ctx), accessEvery)
-			ended := site.Still(ctx) != nil || p.NodeAccess.StillMay(look, a, "SSHStream", in.ID, in.Node) != nil
+			now, err := site.CallerNow(look)
+			if err == nil {
+				err = p.NodeAccess.CheckSSHStream(look, now, in.ID, in.Node)
+			}
 			cancel()
+			ended := err != nil && app.CodeOf(err) != app.ETransient && app.CodeOf(err) != app.ETimeout && app.CodeOf(err) != app.EInternal
 			if !ended {
 				continue
 			}

@@ -430,7 +430,7 @@ func settingsForm(s Form) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "><span>Record new terminals. People see a notice before a terminal starts. What is typed is recorded only as it's shown.</span></label> <label class=\"tick\"><input type=\"checkbox\" name=\"step_up\" value=\"yes\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "><span>Record new terminals. People are shown this before a terminal starts. What is typed is recorded only as it's shown.</span></label> <label class=\"tick\"><input type=\"checkbox\" name=\"step_up\" value=\"yes\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

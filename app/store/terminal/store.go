@@ -1,4 +1,3 @@
-// Package terminal keeps which terminals people have opened on nodes, and what was shown in them.
 package terminal
 
 import (
@@ -18,13 +17,15 @@ type Store struct{ *db.DB }
 func New(d *db.DB) *Store { return &Store{d} }
 
 const (
-	columns    = `id, tenant, cluster, node, username, recorded, opened_at, seen_at, ended_at, ended_by, expires_at, columns_at_start, rows_at_start, seconds, bytes`
+	columns = `id, tenant, cluster, node, username, recorded, opened_at, seen_at, ended_at, ended_by, expires_at, ` +
+		`columns_at_start, rows_at_start, seconds, bytes`
 	mostListed = 200
 )
 
 func scan(row db.Scanner) (t terminal.Terminal, err error) {
 	var opened, seen, ended, expires int64
-	err = row.Scan(&t.ID, &t.Tenant, &t.Cluster, &t.Node, &t.User, &t.Recorded, &opened, &seen, &ended, &t.EndedBy, &expires, &t.Size.Columns, &t.Size.Rows, &t.Seconds, &t.Bytes)
+	err = row.Scan(&t.ID, &t.Tenant, &t.Cluster, &t.Node, &t.User, &t.Recorded, &opened, &seen, &ended, &t.EndedBy, &expires,
+		&t.Size.Columns, &t.Size.Rows, &t.Seconds, &t.Bytes)
 	t.OpenedAt, t.EndedAt = db.FromMicros(opened), db.FromMicros(ended)
 	return t, err
 }

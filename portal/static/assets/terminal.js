@@ -1,4 +1,4 @@
-// A terminal on a node: xterm.js on the screen, a WebSocket to the server. A lost connection is opened again and goes on where it was.
+// A terminal on a node: xterm.js on the screen, a WebSocket to the server. A lost connection is opened again and continues where it was.
 (function () {
   "use strict";
   const box = document.getElementById("term");
@@ -23,7 +23,7 @@
   fit.fit();
   term.focus();
 
-  let id = saved.id || "", run = "", at = 0, shown = 0, told = 0, ws = null, tries = 0, ended = false, timer = 0, over = null;
+  let id = saved.id || "", run = "", at = 0, shown = 0, reported = 0, ws = null, tries = 0, ended = false, timer = 0, over = null;
 
   function say(kind, text) {
     state.dataset.state = kind;
@@ -69,7 +69,7 @@
         term.write(b, () => {
           if (here !== run) return;
           shown += b.length;
-          if (shown - told > 65536) send({ type: "seen", at: (told = shown) });
+          if (shown - reported > 65536) send({ type: "seen", at: (reported = shown) });
         });
         return;
       }
@@ -86,7 +86,7 @@
     tries = 0;
     id = m.id;
     run = m.run;
-    at = shown = told = m.at;
+    at = shown = reported = m.at;
     store.setItem(kept, JSON.stringify({ id }));
     uncover();
     say("open", "Connected");
@@ -129,7 +129,7 @@
     clearTimeout(timer);
     store.removeItem(kept);
     id = run = "";
-    at = shown = told = tries = 0;
+    at = shown = reported = tries = 0;
     ended = false;
     uncover();
     term.reset();
