@@ -123,6 +123,16 @@ var PermissionTable = map[string]permission{
 	"ClusterKey":         {ScopeCluster, All, All, Own, Own, No, Own, proofAlways},
 	"ClusterCertificate": {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"RevealOutputs":      {ScopeCluster, All, All, use, use, No, use, proofNever},
+	"SSHStream":          {ScopeCluster, All, All, use, use, No, use, proofNever},
+	"CheckSSHStream":     {ScopeCluster, All, All, use, use, No, use, proofNever},
+	"DialPort":           {ScopeCluster, All, All, use, use, No, use, proofNever},
+	"OpenPort":           {ScopeCluster, All, All, use, use, No, use, proofNever},
+	"OpenTerminal":       {ScopeCluster, All, All, use, use, No, use, proofPartly},
+	"Terminals":          {ScopeRead, All, All, use, use, use, use, proofNever},
+	"Recording":          {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
+	"RecordedTerminal":   {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
+	"TerminalSettings":   {ScopeRead, All, All, All, All, All, All, proofNever},
+	"EndTerminal":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"CancelOperation":    {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"PauseOperation":     {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"ResumeOperation":    {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
@@ -210,8 +220,9 @@ var PermissionTable = map[string]permission{
 	"SetDefaultVisibility": {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
 	// What happens to the tenant's clusters that no one uses
-	"IdlePolicy":    {ScopeRead, All, All, All, All, All, All, proofNever},
-	"SetIdlePolicy": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"IdlePolicy":          {ScopeRead, All, All, All, All, All, All, proofNever},
+	"SetTerminalSettings": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"SetIdlePolicy":       {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
 	// The tenant
 	"Queue":        {ScopeRead, All, All, No, No, No, No, proofNever},

@@ -22,6 +22,7 @@ const (
 	ofBuilds     topicKind = "builds"
 	ofHealth     topicKind = "health"
 	ofPlugins    topicKind = "plugins"
+	ofTunnels    topicKind = "tunnels"
 )
 
 // ClusterTopic wakes when events or logs of a cluster were committed.
@@ -53,6 +54,9 @@ func HealthTopic() Topic { return Topic{kind: ofHealth} }
 
 // PluginsTopic wakes when a plugin was registered or removed.
 func PluginsTopic() Topic { return Topic{kind: ofPlugins} }
+
+// TunnelsTopic wakes when a connection to a node is wanted from a provisioner.
+func TunnelsTopic() Topic { return Topic{kind: ofTunnels} }
 
 // OfTenant reports whether a topic is all of one tenant.
 func (t Topic) OfTenant() bool { return t.kind == ofTenant }

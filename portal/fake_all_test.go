@@ -84,6 +84,9 @@ type everything interface {
 	site.Pools
 	site.Volumes
 	site.Images
+	site.Terminals
+	site.NodeAccess
+	site.Ports
 	site.BuildHooks
 	site.Builds
 	site.BuildCalls

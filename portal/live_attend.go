@@ -3,6 +3,7 @@ package portal
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -89,7 +90,7 @@ func (s *attendance) run(ctx context.Context, k attendKey, at *attending, every 
 	}
 }
 
-// attended ends a stream when its sign-in is no longer valid. The check doesn't count as use.
+// attended ends a stream when its sign-in is no longer valid, or its user has another role or other groups. The check doesn't count as use.
 func (p *liveUpdates) attended(h site.MemberHandler) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -97,10 +98,16 @@ func (p *liveUpdates) attended(h site.MemberHandler) site.MemberHandler {
 		id, visit := p.SignInOf(r), site.VisitOf(r)
 		visit.Looking = true
 		leave := p.attendance.enter(ctx, attendKey{id, visit}, p.attend, func(ctx context.Context) error {
-			_, err := p.SignIns.ActorOfSession(ctx, id, visit)
+			now, err := p.SignIns.ActorOfSession(ctx, id, visit)
+			if err == nil && (now.Role != a.Role || !slices.Equal(now.Groups, a.Groups)) { // those who may still look connect again
+				return errOther
+			}
 			return err
 		}, cancel)
 		defer leave()
 		return h(w, r.WithContext(ctx), a)
 	}
 }
+
+// errOther ends streams of users who may do other things than when they were opened.
+var errOther = app.Errorf(app.EUnauthorized, "Your permissions have changed.")

@@ -33,6 +33,8 @@ type Config struct {
 	SandboxNote string
 	// URL is the portal's public URL, such as https://muster.example.org; "" if not needed.
 	URL string
+	// AppsDomain is the domain below which ports of nodes have names of their own, such as apps.example.org; "" for none.
+	AppsDomain string
 	// SecurityContact, a mailto or https URI, is the contact for vulnerabilities; "" turns off security.txt. SecurityPolicy is the page of
 	// the vulnerability policy; "" without.
 	SecurityContact, SecurityPolicy string
@@ -86,6 +88,7 @@ func New(c Config) *Portal {
 	p := &Portal{Site: &site.Site{UseCases: c.UseCases}}
 	p.services = newServices(p.Site)
 	p.Log, p.Version, p.Note, p.fleet.CA, p.Secure, p.Now = c.Logger, c.Version, c.SandboxNote, c.CAFingerprint, c.Secure, c.Now
+	p.AppsDomain = c.AppsDomain
 	p.URL, p.proxies, p.Elsewhere, p.Keys, p.chat.Chat = strings.TrimRight(c.URL, "/"), c.Proxies, c.Providers, c.Keys, c.Chat
 	p.Texts, p.Rules, p.Directories = c.Texts, c.Rules, c.Directories
 	p.Closing, p.Streams, p.Meter, p.tracer = make(chan struct{}), newStreams(), observe.MeterOf(c.Meter), c.Tracer
@@ -113,6 +116,18 @@ func New(c Config) *Portal {
 
 // ServeHTTP serves one request.
 func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.served.ServeHTTP(w, r) }
+
+// ByHost serves requests for ports of nodes, which have hosts of their own, and leaves all others to next.
+func (p *Portal) ByHost(next http.Handler) http.Handler {
+	apps := p.rescue(p.access(p.port))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.port.Labeled(r) != "" {
+			apps.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
 // Close ends all event streams and long polls; readers reconnect to the next process. Calling it twice is harmless. Pages are served as
 // before.

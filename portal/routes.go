@@ -22,6 +22,7 @@ import (
 	"muster/portal/output"
 	"muster/portal/policy"
 	"muster/portal/pool"
+	"muster/portal/port"
 	"muster/portal/providervalue"
 	"muster/portal/quarantine"
 	"muster/portal/quota"
@@ -31,6 +32,7 @@ import (
 	"muster/portal/site"
 	"muster/portal/static"
 	"muster/portal/template"
+	"muster/portal/terminal"
 	"muster/portal/volume"
 	"muster/portal/webhook"
 	"muster/portal/window"
@@ -48,6 +50,8 @@ func (p *Portal) pages() []site.Route {
 		template.Routes(p.template),
 		cluster.Routes(p.cluster),
 		node.Routes(p.node),
+		terminal.Routes(p.terminal),
+		port.Routes(p.port),
 		operation.Routes(p.operation),
 		execution.Routes(p.execution),
 		health.Routes(p.health),
@@ -85,6 +89,7 @@ func (p *Portal) operations() []site.Operation {
 		catalog.Operations(p.catalog),
 		cluster.Operations(p.cluster),
 		node.Operations(p.node),
+		terminal.Operations(p.terminal),
 		operation.Operations(p.operation),
 		health.Operations(p.health),
 		idle.Operations(p.idle),

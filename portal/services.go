@@ -19,6 +19,7 @@ import (
 	"muster/portal/output"
 	"muster/portal/policy"
 	"muster/portal/pool"
+	"muster/portal/port"
 	"muster/portal/providervalue"
 	"muster/portal/quarantine"
 	"muster/portal/quota"
@@ -27,6 +28,7 @@ import (
 	"muster/portal/scaling"
 	"muster/portal/site"
 	"muster/portal/template"
+	"muster/portal/terminal"
 	"muster/portal/volume"
 	"muster/portal/webhook"
 	"muster/portal/window"
@@ -63,6 +65,8 @@ type services struct {
 	value     *providervalue.Service
 
 	notification *notification.Service
+	terminal  *terminal.Service
+	port      *port.Service
 }
 
 func newServices(s *site.Site) (n services) {
@@ -73,6 +77,8 @@ func newServices(s *site.Site) (n services) {
 	n.output = output.New(s)
 	n.value = providervalue.New(s)
 	n.notification = notification.New(s)
+	n.terminal = terminal.New(s)
+	n.port = port.New(s)
 	n.audit = audit.New(s)
 	n.chat = chat.New(s)
 	n.health = health.New(s)

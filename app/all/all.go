@@ -34,6 +34,7 @@ import (
 	"muster/app/plugin"
 	"muster/app/policy"
 	"muster/app/pool"
+	"muster/app/port"
 	"muster/app/providervalue"
 	"muster/app/quarantine"
 	"muster/app/resource"
@@ -44,6 +45,8 @@ import (
 	"muster/app/sshaccess"
 	"muster/app/store"
 	"muster/app/template"
+	"muster/app/terminal"
+	"muster/app/tunnel"
 	"muster/app/upkeep"
 	"muster/app/usage"
 	"muster/app/volume"
@@ -113,7 +116,7 @@ type Services struct {
 	Label        *label.Service
 	Idle         *idle.Service
 	Scaling      *scaling.Service
-	Outputs   *output.Service
+	Outputs      *output.Service
 	Node         *node.Service
 	Window       *window.Service
 	Notification *notification.Service
@@ -122,9 +125,14 @@ type Services struct {
 	Ownership    *ownership.Service
 	Repeats      *idempotency.Service
 	SSHAccess    *sshaccess.Service
-	Run       *run.Service
-	Usage        *usage.Service
-	Execution    struct {
+	Run          *run.Service
+	Tunnel       *tunnel.Service
+	Terminal     *terminal.Service
+	// NodeAccess signs in to nodes for people.
+	NodeAccess *sshaccess.Nodes
+	Port       *port.Service
+	Usage      *usage.Service
+	Execution  struct {
 		Coordinator *execution.Service
 		Facts       *execution.Facts
 		Health      *execution.Health
@@ -204,6 +212,8 @@ func New(c Config) *Services {
 	s.Image.Reconciler = image.NewReconciler(image.ReconcilerConfig{
 		Store: c.Store, Now: c.Now, Finder: s.Image.Finder, Catalogs: s.Catalog, Plans: s.Cluster.Plans, Keys: c.Keys})
 	addBuild(s, c)
+	s.Port = port.New(port.Config{Store: c.Store, Now: c.Now, Nodes: s.NodeAccess, Sessions: s.Identity.Sessions,
+		Key: func(ctx context.Context) ([]byte, error) { return workerKeys.Get(ctx, c.Store) }})
 	addChat(s, c)
 	s.Settings = settings.New(settings.Config{Store: c.Store, Tenants: c.Store, People: c.Store, Rules: c.Store, Integrations: c.Store, Entries: c.Store,
 		Faults: c.Faults, Now: c.Now, TenantFiles: c.TenantFiles,
@@ -213,7 +223,7 @@ func New(c Config) *Services {
 		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle,
 		Schedules: s.Operation.Schedules, PausedDeletes: s.Lease.PausedDeletes,
 		Requests: s.Operation.Requests, Backfills: s.Operation.Backfills, Usages: s.Usage, Pools: s.Pool.Reconciler,
-		Images: s.Image.Reconciler})
+		Images: s.Image.Reconciler, Terminals: s.Terminal})
 	return s
 }
 
@@ -271,6 +281,10 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Node = node.New(node.Config{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.Outputs = output.New(output.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.SSHAccess = sshaccess.New(sshaccess.Config{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
+	s.Tunnel = tunnel.New(tunnel.Config{Store: c.Store, Now: c.Now})
+	s.NodeAccess = sshaccess.NewNodes(sshaccess.NodesConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder, Catalogs: s.Catalog,
+		OwnAccount: s.Values.HasOwnAccount, Tunnels: s.Tunnel, SignIn: c.Connect})
+	s.Terminal = terminal.New(terminal.Config{Store: c.Store, Recordings: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Nodes: s.NodeAccess})
 }
 
 func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys *identity.WorkerKeys) {
@@ -332,7 +346,8 @@ func addFleet(s *Services, c Config, workerKeys *identity.WorkerKeys) {
 		Expose: c.Expose, Facts: c.Facts, Calls: c.Calls, RateOf: c.RateOf, Catalogs: s.Catalog, Secrets: s.Secret})
 	s.Fleet.Machines = fleet.NewMachines(fleet.MachinesConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Fleet.Provisioners = fleet.NewProvisioners(fleet.ProvisionersConfig{Store: c.Store, Now: c.Now})
-	s.Fleet.Registries = fleet.NewRegistries(fleet.RegistriesConfig{Store: c.Store, Now: c.Now, WorkerKeys: workerKeys, Executions: s.Execution.Coordinator})
+	s.Fleet.Registries = fleet.NewRegistries(fleet.RegistriesConfig{Store: c.Store, Now: c.Now, WorkerKeys: workerKeys, Executions: s.Execution.Coordinator,
+		Tunnels: s.Tunnel})
 }
 
 func addBuild(s *Services, c Config) {
@@ -363,6 +378,8 @@ type Config struct {
 	Store *store.Store
 	Now   func() time.Time
 	Keys  app.Keys
+	// Connect signs in to nodes for people.
+	Connect family.Connector
 	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
 	Faults func(where string) error
 

@@ -18,6 +18,7 @@ import (
 	"muster/app/execution"
 	"muster/app/humanize"
 	"muster/app/identity"
+	"muster/app/tunnel"
 )
 
 // RegistryStore keeps which provisioners there are.
@@ -46,6 +47,7 @@ type RegistriesConfig struct {
 	Now        func() time.Time
 	Executions *execution.Service
 	WorkerKeys *identity.WorkerKeys
+	Tunnels    *tunnel.Service
 }
 
 // Registries let provisioners register, and their workers work.

@@ -34,7 +34,9 @@ import (
 	"muster/app/store/secret"
 	"muster/app/store/session"
 	"muster/app/store/signin"
+	"muster/app/store/terminal"
 	"muster/app/store/token"
+	"muster/app/store/tunnel"
 	"muster/app/store/usage"
 	"muster/app/store/user"
 	"muster/app/store/volume"
@@ -83,6 +85,8 @@ type (
 	inboxStore       = notification.Store
 	pluginStore      = plugin.Store
 	valueStore       = providervalue.Store
+	tunnelStore      = tunnel.Store
+	terminalStore    = terminal.Store
 )
 
 // Store implements the stores of all domains on SQLite or PostgreSQL. Parts are embedded by value where no one calls them back by their
@@ -125,6 +129,8 @@ type Store struct {
 	inboxStore
 	pluginStore
 	valueStore
+	tunnelStore
+	terminalStore
 }
 
 // Open is OpenWith for a key of KeySize bytes that we hold ourselves.
@@ -154,7 +160,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		sessionStore:     *session.New(d),
 		identityStore: *identity.New(d, identity.Parts{
 			Ends: []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, place.DropOf, resource.DropOf, catalog.DropOf, window.DropOf, scaling.Forget,
-				providervalue.DropOf, image.DropOf, run.DropOf},
+				providervalue.DropOf, image.DropOf, run.DropOf, terminal.DropOf},
 			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas},
 				{What: "maintenance", Copy: window.Copy}},
 		}),
@@ -186,5 +192,7 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		pluginStore:     *plugin.New(d),
 		volumeStore:     *volume.New(d),
 		valueStore:      *providervalue.New(d),
+		tunnelStore:     *tunnel.New(d),
+		terminalStore:   *terminal.New(d),
 	}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"muster/app/lease"
 	"muster/app/operation"
 	"muster/app/pool"
+	"muster/app/terminal"
 	"muster/app/usage"
 )
 
@@ -37,6 +38,7 @@ type Config struct {
 	Usages        *usage.Service
 	Pools         *pool.Reconciler
 	Images        *image.Reconciler
+	Terminals     *terminal.Service
 }
 
 // Service does what has to be done from time to time.

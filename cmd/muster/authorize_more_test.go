@@ -488,6 +488,7 @@ func allTries() map[string]func(ctx context.Context, a *appall.Services, s *scen
 	maps.Copy(all, poolTries)
 	maps.Copy(all, volumeTries)
 	maps.Copy(all, imageTries)
+	maps.Copy(all, terminalTries)
 	maps.Copy(all, buildTries)
 	maps.Copy(all, resourceTries)
 	maps.Copy(all, catalogTries)

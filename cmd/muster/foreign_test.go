@@ -81,6 +81,7 @@ func newForeign(t testing.TB) *foreign {
 	f.knows("secrets", s.secret())
 	f.knows("pools", s.pool())
 	f.knows("images", fmt.Sprint(s.image()))
+	f.knows("terminals", s.terminal(n.Cluster.ID).ID)
 	f.knows("quotas", s.quota())
 	own, err := f.server.Services.Catalog.ApplyCatalog(ctx, f.boss, yamlOf("kind: template\nname: their-own\ndescription: "+foreignMark+"-template\nextends: web\n"))
 	s.must(err)

@@ -13,6 +13,7 @@ import (
 	"muster/cmd/muster/chat"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
+	"muster/cmd/muster/connect"
 	"muster/cmd/muster/database"
 	"muster/cmd/muster/demo"
 	"muster/cmd/muster/doctor"
@@ -51,7 +52,7 @@ func commands(c *cli.Context) []*cobra.Command {
 		grouped("server", catalog.ResourceCommand(c)),
 		grouped("server", identity.AuditCommand(c)),
 		server.WorkerCommand(c),
-		grouped("clusters", cluster.Command(c, runcommand.Command(c), append(output.Commands(c), scaling.Command(c))...)),
+		grouped("clusters", cluster.Command(c, slices.Concat(output.Commands(c), connect.Commands(c), []*cobra.Command{runcommand.Command(c), scaling.Command(c)})...)),
 		grouped("clusters", fleet.NodeCommand(c)),
 		grouped("clusters", catalog.TemplateCommand(c)),
 		grouped("clusters", fleet.PoolCommand(c)),

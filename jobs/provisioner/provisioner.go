@@ -32,6 +32,8 @@ type Provisioner struct {
 	Log       *slog.Logger
 	// OnRegister, when set, is notified of each registration.
 	OnRegister func(fleet.Registered)
+	// Guard connects to nodes whose address a tenant decides; nil: they aren't reached.
+	Guard Dialer
 
 	registered fleet.Registered
 	known      string // version of the orders that it acts by
@@ -96,6 +98,9 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 	beats := make(chan heartbeatAnswer)
 	live, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
+	if t, ok := p.Server.(TunnelSource); ok {
+		go p.tunnels(live, t, p.registered.ID)
+	}
 	var cut context.CancelFunc
 	interrupted := false
 	interrupt := func() { interrupted = true; cut() } // there is something to report at once

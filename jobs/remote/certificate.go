@@ -21,8 +21,8 @@ const (
 	maxRSA = 16384
 )
 
-// SignCertificate implements app.Keys. A certificate allows terminals, and nothing else beyond commands: no forwarding of
-// ports, agents or X11, and no ~/.ssh/rc.
+// SignCertificate implements app.Keys. A certificate allows terminals, connections to ports that the machine reaches, and nothing else
+// beyond commands: no agents or X11, and no ~/.ssh/rc.
 func (Keys) SignCertificate(private []byte, o app.CertificateOrder) (app.SignedCertificate, error) {
 	key, err := certifiable(o.PublicKey)
 	if err != nil {
@@ -41,7 +41,7 @@ func (Keys) SignCertificate(private []byte, o app.CertificateOrder) (app.SignedC
 	cert := &ssh.Certificate{
 		Key: key, Serial: binary.BigEndian.Uint64(serial[:]) >> 1, CertType: ssh.UserCert, KeyId: o.KeyID, ValidPrincipals: o.Principals,
 		ValidAfter: seconds(o.From), ValidBefore: seconds(o.Until),
-		Permissions: ssh.Permissions{Extensions: map[string]string{"permit-pty": ""}},
+		Permissions: ssh.Permissions{Extensions: map[string]string{"permit-pty": "", "permit-port-forwarding": ""}},
 	}
 	if err := cert.SignCert(rand.Reader, ca); err != nil {
 		return app.SignedCertificate{}, fmt.Errorf("remote: sign a certificate: %w", err)

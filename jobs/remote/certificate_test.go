@@ -160,7 +160,7 @@ func TestCertificatePermissions(t *testing.T) {
 		}
 		c := public.(*ssh.Certificate)
 		if c.CertType != ssh.UserCert || c.KeyId != "muster:t/ada" || strings.Join(c.ValidPrincipals, " ") != "ubuntu" || len(c.CriticalOptions) != 0 ||
-			len(c.Extensions) != 1 || c.Extensions["permit-pty"] != "" || c.ValidAfter != uint64(o.From.Unix()) || c.ValidBefore != uint64(o.Until.Unix()) ||
+			len(c.Extensions) != 2 || c.Extensions["permit-pty"] != "" || c.ValidAfter != uint64(o.From.Unix()) || c.ValidBefore != uint64(o.Until.Unix()) ||
 			c.Serial != signed.Serial || c.Serial>>63 != 0 || signed.Fingerprint != ssh.FingerprintSHA256(key.PublicKey()) ||
 			!bytes.Equal(c.SignatureKey.Marshal(), ca.PublicKey().Marshal()) {
 			t.Errorf("%+v", c)

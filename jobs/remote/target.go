@@ -20,6 +20,8 @@ type Target struct {
 	User       string // "" means root
 	HostKey    string // authorized_keys form of the only key to accept; "" accepts and pins what the machine shows
 	PrivateKey []byte // OpenSSH PEM, without a passphrase
+	// Certificate is of the private key, in authorized_keys form; "" shows the key alone.
+	Certificate string
 	// Guard connects to machines whose address a tenant has a say in, where that is allowed; nil: any address is.
 	Guard func(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -71,7 +73,7 @@ func (t Target) signer() (ssh.Signer, error) {
 			Hint:    "It must be in OpenSSH PEM format and have no passphrase.",
 		}
 	}
-	return s, nil
+	return t.certified(s)
 }
 
 // pinned reads HostKey; nil when there is none.

@@ -159,7 +159,7 @@ func (l *live) read(ctx context.Context) (c Show, err error) {
 	case "operation":
 		return l.p.ReadOperation(ctx, l.a, l.id, l.operation, l.drawn)
 	case "logs":
-		c = Show{Now: l.p.Now(), Actor: l.a}
+		c = Show{Now: l.p.Now(), Actor: l.a, Apps: l.p.AppsDomain != ""}
 		c.View, err = l.p.Clusters.Cluster(ctx, l.a, l.id)
 		return c, err
 	}

@@ -80,7 +80,7 @@ func (p *clusterPage) ReadCluster(ctx context.Context, a app.Actor, id string) (
 // readClusterSince is ReadCluster for an open page, which needs the state of event since or later. Shared data may have been
 // read for other pages. 0 reads everything now.
 func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id string, since int64) (Show, error) {
-	c := Show{Now: p.Now(), Actor: a}
+	c := Show{Now: p.Now(), Actor: a, Apps: p.AppsDomain != ""}
 	var err error
 	if c.View, err = p.Clusters.Cluster(ctx, a, id); err != nil {
 		return c, err

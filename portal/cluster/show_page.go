@@ -16,6 +16,7 @@ import (
 	appidle "muster/app/idle"
 	"muster/app/layout"
 	"muster/app/output"
+	"muster/app/port"
 	"muster/app/quarantine"
 	"muster/portal/execution"
 	"muster/portal/page"
@@ -36,6 +37,7 @@ type Show struct {
 	Change    *ChangePanel
 	Services  []ServiceLine
 	Tabs      page.ClusterTabs
+	Apps      bool   // ports of nodes can be opened in the browser
 	Have      string // the digests of what the page shows, for its event stream
 	NodesFrom int    // the first node that is shown
 	Opened    bool   // the plan is unfolded, even without an operation in progress
@@ -361,4 +363,13 @@ func (c Show) NodeRows() []app.Node {
 	}
 	from, to := c.nodePages().Cut()
 	return all[from:to]
+}
+
+// through is the address that opens a link through the server; "" where the actor may not, or there is none.
+func (c Show) through(l app.Link) string {
+	a, path, ok := port.Of(c.View.Cluster, c.View.Nodes, l.URL)
+	if !c.Apps || !ok || !c.Actor.MayIn("OpenPort", c.View.Cluster) {
+		return ""
+	}
+	return port.Path(a, path)
 }

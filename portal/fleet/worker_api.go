@@ -97,6 +97,7 @@ func NewWorkerAPI(o TokenResolver, log *slog.Logger, m observe.Meter) *WorkerAPI
 	a.mux.Handle("POST "+WorkerPath+"check_batch", workerCall(a, messageLimit, a.round))
 	a.mux.Handle("POST "+WorkerPath+"check_batch_end", workerCall(a, messageLimit, workerRoundEnd))
 
+	a.addTunnels()
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, site.ErrNoSuchPage) })
 	// Requests start no traces: each carries many steps, which have their own.
 	a.serve = site.Watched(m, nil, func(r *http.Request) string { return strings.TrimPrefix(r.Pattern, "POST ") }, a.mux)

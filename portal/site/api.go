@@ -32,10 +32,16 @@ type StillKey struct{}
 
 // Still reports whether the token of a long request is still valid.
 func Still(ctx context.Context) error {
-	if f, ok := ctx.Value(StillKey{}).(func(context.Context) error); ok {
+	_, err := CallerNow(ctx)
+	return err
+}
+
+// CallerNow is Caller as of now: the token may have been revoked, and its user may have another role, since a long request began.
+func CallerNow(ctx context.Context) (app.Actor, error) {
+	if f, ok := ctx.Value(StillKey{}).(func(context.Context) (app.Actor, error)); ok {
 		return f(ctx)
 	}
-	return nil
+	return Caller(ctx), nil
 }
 
 // Caller returns the actor of a request's token.

@@ -23,6 +23,7 @@ type Site struct {
 	Note        string
 	Secure      bool
 	URL         string
+	AppsDomain  string // below which ports of nodes have names of their own; "" for none
 	Elsewhere   []IdentityProvider
 	Directories []identity.Directory // that know names and passwords
 	Keys        SecurityKeys

@@ -21,6 +21,9 @@ type UseCases struct {
 	Ownership      Ownership
 	Labels         Labels
 	ClusterAccess  ClusterAccess
+	Terminals      Terminals
+	Ports          Ports
+	NodeAccess     NodeAccess
 	Creates        Creates
 	Specs          Specs
 	Sharing        Sharing

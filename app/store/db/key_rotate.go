@@ -52,6 +52,7 @@ var sealedColumns = []sealedColumn{
 	{table: "provider_values", column: "encrypted", place: "provider_values/", keys: []string{"cluster"}},
 	{table: "second_factors", column: "encrypted", place: "second_factors/", keys: []string{"id"}},
 	{table: "secrets", column: "value", place: "secrets/", keys: []string{"tenant", "name"}},
+	{table: "terminal_chunks", column: "sealed", place: "terminal_chunks/", keys: []string{"id"}},
 	{table: "settings", column: "value", place: "settings/", keys: []string{"name"}, hex: true, only: []string{keyCheckRow, "worker_key", auditKeyRow}},
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/sshaccess"
 	"muster/cmd/muster/cli"
 	"muster/jobs/remote"
@@ -105,7 +106,8 @@ func keepCertificate(c *cli.Context, file string, cert sshaccess.ClusterCertific
 const visitTime = "5m"
 
 func SSHCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{
+	var through bool
+	cmd := &cobra.Command{
 		Use:   "ssh ID|NAME [NODE] [-- COMMAND...]",
 		Short: "Open a shell on a node, or run a command there",
 		Long: "Open a shell on a node of a cluster, or run a command there. NODE defaults to the first node. Each session uses a new key and a\n" +
@@ -132,13 +134,15 @@ func SSHCommand(c *cli.Context) *cobra.Command {
 			if len(args) > 1 {
 				node = args[1]
 			}
-			return visit(cmd.Context(), c, args[0], node, command)
+			return visit(cmd.Context(), c, args[0], node, command, through)
 		},
 	}
+	cmd.Flags().BoolVar(&through, "through-server", false, "connect through the server, for nodes that this host doesn't reach")
+	return cmd
 }
 
 // visit runs ssh with its files in a directory that is removed afterwards.
-func visit(ctx context.Context, c *cli.Context, cluster, name string, command []string) error {
+func visit(ctx context.Context, c *cli.Context, cluster, name string, command []string, through bool) error {
 	program, err := exec.LookPath("ssh")
 	if err != nil {
 		return &app.Error{Code: app.EInvalid, Message: "ssh isn't installed", Hint: "Install the OpenSSH client, or use another client with: muster cluster certificate"}
@@ -179,9 +183,20 @@ func visit(ctx context.Context, c *cli.Context, cluster, name string, command []
 	} {
 		args = append(args, "-o", option)
 	}
+	if through {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		args = append(args, "-o", "ProxyCommand="+proxyLine(self, v.ID, n.Name, cl.ActIn))
+	}
 	args = append(append(args, "--", n.Address(app.AddressAccess)), command...)
 	run := exec.CommandContext(ctx, program, args...)
 	run.Stdin, run.Stdout, run.Stderr = c.Stdin, cli.Raw(c.Stdout), cli.Raw(c.Stderr) // unchanged, as from ssh itself
+	if through {
+		at := cl.Settings()
+		run.Env = append(os.Environ(), "MUSTER_URL="+at.URL, "MUSTER_TOKEN="+at.Token, "MUSTER_CA_FINGERPRINT="+at.CA)
+	}
 	run.Cancel = func() error { return run.Process.Signal(syscall.SIGTERM) }
 	run.WaitDelay = 5 * time.Second
 	err = run.Run()
@@ -190,6 +205,18 @@ func visit(ctx context.Context, c *cli.Context, cluster, name string, command []
 		return cli.ExitError(ended.ExitCode())
 	}
 	return err
+}
+
+// proxyLine is the command with which ssh connects through the server. Its environment says which server, and has the token.
+func proxyLine(self, cluster, node, tenant string) string {
+	words := []string{self, "cluster", "connect", cluster, node}
+	if tenant != "" {
+		words = append(words, "--tenant", tenant)
+	}
+	for i, w := range words {
+		words[i] = strings.ReplaceAll(humanize.ShellQuote(w), "%", "%%") // which ssh expands
+	}
+	return strings.Join(words, " ")
 }
 
 // quoted quotes a file name for an ssh option, which ssh splits at spaces.

@@ -16,6 +16,7 @@ import (
 	"muster/app"
 	appfleet "muster/app/fleet"
 	"muster/app/humanize"
+	"muster/app/netguard"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
 	"muster/cmd/muster/fleet"
@@ -187,7 +188,7 @@ func provision(ctx context.Context, c *cli.Context, p provisionerConfig) error {
 	run := &provisioner.Provisioner{
 		Registration: appfleet.Registration{Name: cmp.Or(p.name, host, "provisioner"), Host: host, Version: cli.VersionName(), Tags: p.tags, Slots: p.slots},
 		Server:       &coordinator.Remote{URL: p.server, Token: func() string { return p.token }, HTTP: client},
-		Start:        supervisor.spawn, DrainTime: p.drain, Log: log,
+		Start:        supervisor.spawn, DrainTime: p.drain, Log: log, Guard: (&netguard.Guard{Allow: p.networks}).DialContext,
 		OnRegister: func(r appfleet.Registered) {
 			if sides.Metrics != "" {
 				fmt.Fprintf(c.Stdout, "Metrics at http://%s/metrics\n", sides.Metrics)

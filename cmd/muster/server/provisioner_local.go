@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"net"
 	"os"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"muster/app/family"
 	"muster/app/fleet"
 	"muster/app/program"
+	"muster/app/tunnel"
 	"muster/automators"
 	"muster/cmd/muster/cli"
 	"muster/jobs"
@@ -46,6 +48,10 @@ func (s *Server) runWorkers(ctx context.Context) error {
 		Log:          s.Log,
 		OnRegister:   func(fleet.Registered) { s.registeredOnce.Do(func() { close(s.registered) }) },
 	}
+	s.Services.Tunnel.SetLocal(&tunnel.Local{Tags: s.Tags, Dial: func(ctx context.Context, r tunnel.Request) (net.Conn, error) {
+		return provisioner.Connect(ctx, s.guard().DialContext, r)
+	}})
+	defer s.Services.Tunnel.SetLocal(nil)
 	cache := resourceCache(s.Data, int64(s.Resources.Cache), s.Log)
 	p.Start = func(r fleet.Registered, name string, o fleet.WorkerOrder) (provisioner.WorkerHandle, error) {
 		c := s.Services.Fleet.Registries.CoordinatorOf(r.ID, o.Tenant)

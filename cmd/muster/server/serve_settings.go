@@ -34,6 +34,7 @@ var Environment = []struct {
 	{"MUSTER_DATA", false, "data", "Directory for database, keys and provider state."},
 	{"MUSTER_CATALOG", false, "catalog", "Catalog directories."},
 	{"MUSTER_PUBLIC_URL", false, "public-url", "Public URL of the portal."},
+	{"MUSTER_APPS_DOMAIN", false, "apps-domain", "Domain below which ports of nodes have names of their own."},
 	{families.PluginsEnv, false, "provider-plugins", "Directory of provider plugins."},
 	{families.PluginsEnvEnv, false, "provider-plugins-env", "Names of the variables passed to provider plugins."},
 	{families.AutomatorsEnv, false, "automator-plugins", "Directory of automator plugins."},

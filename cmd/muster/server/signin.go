@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -27,10 +28,11 @@ import (
 )
 
 // signInFlags are the flags for sign-in.
-type signInFlags struct{ file, url, proxies string }
+type signInFlags struct{ file, url, apps, proxies string }
 
 func (f *signInFlags) declare(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "public-url", "", "public `URL` of the portal, if it's behind a proxy (default $MUSTER_PUBLIC_URL)")
+	cmd.Flags().StringVar(&f.apps, "apps-domain", "", "`domain` below which ports of nodes have names of their own, such as apps.example.com (default $MUSTER_APPS_DOMAIN, or none)")
 	cmd.Flags().StringVar(&f.file, "sign-in", "", "`file` with identity providers and LDAP directories for sign-in (default $MUSTER_SIGN_IN); see docs/sign-in.md")
 	cmd.Flags().StringVar(&f.proxies, "trusted-proxies", "",
 		"networks of proxies that are trusted to report client addresses, as `CIDR,…` (default $MUSTER_TRUSTED_PROXIES, or none)")
@@ -39,6 +41,7 @@ func (f *signInFlags) declare(cmd *cobra.Command) {
 // SignInConfig is the configuration of sign-in.
 type SignInConfig struct {
 	URL       string
+	Apps      string // domain below which ports of nodes have names of their own
 	Proxies   []netip.Prefix
 	Providers []oidc.Config
 	// Directories are asked about passwords of people who have none in Muster.
@@ -50,6 +53,9 @@ func (f signInFlags) read(env func(string) (string, bool)) (c SignInConfig, err 
 	of := func(flag, name string) string {
 		v, _ := env(name)
 		return strings.TrimSpace(cmp.Or(flag, v))
+	}
+	if c.Apps, err = appsDomain(of(f.apps, "MUSTER_APPS_DOMAIN")); err != nil {
+		return c, err
 	}
 	if c.URL, err = publicURL(of(f.url, "MUSTER_PUBLIC_URL")); err != nil {
 		return c, err
@@ -72,6 +78,16 @@ func publicURL(text string) (string, error) {
 		return "", cli.Usagef("--public-url %q isn't a valid portal URL", text).Hint("For example: https://muster.example.org. The portal needs its own host name.")
 	}
 	return u.Scheme + "://" + u.Host, nil
+}
+
+var domainForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]+(:[0-9]{1,5})?$`)
+
+// appsDomain checks a domain, which may have a port.
+func appsDomain(text string) (string, error) {
+	if text = strings.ToLower(text); text == "" || domainForm.MatchString(text) && len(text) <= 180 {
+		return text, nil
+	}
+	return "", cli.Usagef("--apps-domain %q isn't a domain", text).Hint("For example: apps.example.com, with a DNS record and a certificate for *.apps.example.com.")
 }
 
 func trustedProxies(text string) ([]netip.Prefix, error) {

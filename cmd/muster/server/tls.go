@@ -60,7 +60,11 @@ func (s *Server) secure() (bool, error) {
 	}
 	if c.Self {
 		dir := filepath.Join(s.Data, "tls")
-		fingerprint, err := SelfSigned(dir, append(ownNames(s.listener.Addr().String()), c.Names...), time.Now())
+		names := append(ownNames(s.listener.Addr().String()), c.Names...)
+		if domain, _, _ := strings.Cut(s.SignIn.Apps, ":"); domain != "" {
+			names = append(names, "*."+domain)
+		}
+		fingerprint, err := SelfSigned(dir, names, time.Now())
 		if err != nil {
 			return false, fmt.Errorf("certificate: %w", err)
 		}

@@ -266,7 +266,7 @@ func (s *Server) listen(ctx context.Context) (err error) {
 	s.Portal = wiring.Portal(s.Services, portal.Config{Chat: installer(s.slack), Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(),
 		CAFingerprint:   s.Fingerprint,
 		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure ||
-			strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, Directories: directories, APIRate: s.APIRate,
+			strings.HasPrefix(at, "https://"), URL: at, AppsDomain: s.SignIn.Apps, Proxies: s.SignIn.Proxies, Providers: elsewhere, Directories: directories, APIRate: s.APIRate,
 		Meter: s.metrics, Tracer: s.tracer})
 	mux := http.NewServeMux()
 	s.probe = &Probe{Database: s.Store.Ping, Queue: s.queue.Ping}
@@ -280,7 +280,7 @@ func (s *Server) listen(ctx context.Context) (err error) {
 		mux.Handle("GET "+slack.OAuthPath, s.Portal)
 		s.onClose(s.slack.Close)
 	}
-	s.HTTP = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second,
+	s.HTTP = &http.Server{Handler: s.Portal.ByHost(mux), ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout: 40 * time.Second, WriteTimeout: 45 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug)}
 	return nil
@@ -405,6 +405,8 @@ func (s *Server) shut(workers *workforce) {
 	workers.stop()
 	s.Portal.Close()
 	s.workers.Close()
+	s.Services.Terminal.Close()
+	s.Services.Port.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if s.HTTP.Shutdown(ctx) != nil {

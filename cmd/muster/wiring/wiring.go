@@ -26,7 +26,7 @@ import (
 func UseCases(d all.Config) *all.Services {
 	layouts := solver.New()
 	d.Solver, d.Explainer, d.Changer, d.Planner = solver.WithNotes(layouts), explain.New(layouts), change.New(), planner.New()
-	d.Keys, d.Tries = remote.Keys{}, jobs.Tries
+	d.Keys, d.Tries, d.Connect = remote.Keys{}, jobs.Tries, remote.Connect
 	d.Policies, d.Builds, d.BuildRules, d.TenantFiles = cel.New(), buildsystems.Family{}, cel.NewBuilds(), tenantfile.Files{}
 	d.RemovedType = providers.Removed
 	d.RateOf, d.Sleeps, d.Firewalls = providers.RateOf, providers.Sleeps, providers.Firewalls

@@ -1,0 +1,135 @@
+package terminal
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"muster/app"
+	"muster/app/store/db"
+	"muster/app/terminal"
+)
+
+// AddChunk implements terminal.RecordingStore.
+func (s *Store) AddChunk(ctx context.Context, c terminal.Chunk) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		var number int64
+		if err := t.Row(`SELECT COALESCE(MAX(number), 0) + 1 FROM terminal_chunks WHERE terminal = ?`, c.Terminal).Scan(&number); err != nil {
+			return db.Wrapped(err)
+		}
+		if err := t.Exec(`INSERT INTO terminal_chunks (id, terminal, number, sealed) VALUES (?, ?, ?, ?)`,
+			c.Terminal+"/"+strconv.FormatInt(number, 10), c.Terminal, number,
+			s.Seal(c.Events, db.TerminalChunkAAD(c.Terminal, number))); err != nil {
+			return err
+		}
+		return t.Exec(`UPDATE terminals SET seconds = ?, bytes = bytes + ? WHERE id = ?`, c.Seconds, len(c.Events), c.Terminal)
+	})
+}
+
+// Chunks implements terminal.RecordingStore. It reads one at a time.
+func (s *Store) Chunks(ctx context.Context, id string, f func(events []byte) error) error {
+	for number := int64(1); ; number++ {
+		var sealed []byte
+		found := false
+		err := s.Each(ctx, func(row db.Scanner) error {
+			found = true
+			return row.Scan(&sealed)
+		}, `SELECT sealed FROM terminal_chunks WHERE terminal = ? AND number = ?`, id, number)
+		if err != nil || !found {
+			return err
+		}
+		events, err := s.Unseal(sealed, db.TerminalChunkAAD(id, number))
+		if err != nil {
+			return err
+		}
+		if err := f(events); err != nil {
+			return err
+		}
+	}
+}
+
+// AuditPlay implements terminal.RecordingStore.
+func (s *Store) AuditPlay(ctx context.Context, who app.Actor, x terminal.Terminal, now time.Time) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Chain(who.AuditEntry(now, "terminal.play", x.Cluster, x.Node+", terminal "+x.ID+" of "+x.User))
+	})
+}
+
+// TerminalSettings implements terminal.RecordingStore.
+func (s *Store) TerminalSettings(ctx context.Context, tenant string) (set terminal.Settings, err error) {
+	set.KeepDays = terminal.DefaultKeepDays
+	err = s.Each(ctx, func(row db.Scanner) error {
+		var at int64
+		err := row.Scan(&set.Record, &set.KeepDays, &set.StepUp, &set.ChangedBy, &at)
+		set.ChangedAt = db.FromMicros(at)
+		return err
+	}, `SELECT record, keep_days, step_up, changed_by, changed_at FROM terminal_settings WHERE tenant = ?`, tenant)
+	return set, err
+}
+
+// SetTerminalSettings implements terminal.RecordingStore.
+func (s *Store) SetTerminalSettings(ctx context.Context, who app.Actor, set terminal.Settings) error {
+	before, err := s.TerminalSettings(ctx, who.Tenant)
+	if err != nil {
+		return err
+	}
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`INSERT INTO terminal_settings (tenant, record, keep_days, step_up, changed_by, changed_at) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (tenant) DO UPDATE SET record = excluded.record, keep_days = excluded.keep_days, step_up = excluded.step_up,
+			changed_by = excluded.changed_by, changed_at = excluded.changed_at`, who.Tenant, db.Flag(set.Record), set.KeepDays, db.Flag(set.StepUp),
+			set.ChangedBy, db.Micros(set.ChangedAt)); err != nil {
+			return err
+		}
+		return t.AddAudit(set.ChangedAt, who, "terminal.settings", who.Tenant, before, set)
+	})
+}
+
+// SeeTerminal implements terminal.RecordingStore.
+func (s *Store) SeeTerminal(ctx context.Context, id string, now time.Time) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`UPDATE terminals SET seen_at = ? WHERE id = ? AND ended_at = 0`, db.Micros(now), id)
+	})
+}
+
+const (
+	mostTidied  = 50
+	microsOfDay = int64(24 * time.Hour / time.Microsecond)
+)
+
+// TidyTerminals implements terminal.RecordingStore.
+func (s *Store) TidyTerminals(ctx context.Context, unseen, now time.Time) error {
+	var lost, old []string
+	ids := func(into *[]string) func(db.Scanner) error {
+		return func(row db.Scanner) error {
+			var id string
+			err := row.Scan(&id)
+			*into = append(*into, id)
+			return err
+		}
+	}
+	if err := s.Each(ctx, ids(&lost), `SELECT id FROM terminals WHERE ended_at = 0 AND seen_at < ? LIMIT ?`, db.Micros(unseen), mostTidied); err != nil {
+		return err
+	}
+	if err := s.Each(ctx, ids(&old), `SELECT id FROM terminals WHERE expires_at > 0 AND expires_at < ? LIMIT ?`, db.Micros(now), mostTidied); err != nil {
+		return err
+	}
+	if len(lost)+len(old) == 0 {
+		return nil
+	}
+	return s.Write(ctx, func(t *db.Tx) error {
+		for _, id := range lost {
+			if err := t.Exec(endSQL+` WHERE id = ? AND ended_at = 0`, db.Micros(now), "", db.Micros(now), terminal.DefaultKeepDays, microsOfDay, id); err != nil {
+				return err
+			}
+		}
+		for _, id := range old {
+			if err := t.Exec(`DELETE FROM terminal_chunks WHERE terminal = ?`, id); err != nil {
+				return err
+			}
+			if err := t.Exec(`DELETE FROM terminals WHERE id = ?`, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

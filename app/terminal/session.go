@@ -1,0 +1,259 @@
+package terminal
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"muster/app"
+	"muster/app/family"
+	"muster/app/humanize"
+	"muster/app/sshaccess"
+)
+
+// session is an open terminal on this server.
+type session struct {
+	Terminal
+	run    string // of this connection; what it has shown counts from 0
+	actor  app.Actor
+	conn   family.NodeConnection
+	term   family.Terminal
+	keeps  bool // the node keeps it, so that another connection can continue it
+	shown  *buffer
+	record *recorder // nil: it isn't recorded
+
+	seen time.Time // when it was last noted that it is open
+
+	mu      sync.Mutex
+	reason  *app.Error // why it ended
+	left    time.Time  // when the last client left; zero while there is one
+	done    chan struct{}
+	endOnce sync.Once
+}
+
+// Timing.
+const (
+	// lingerTime is how long a terminal waits for someone who lost the connection.
+	lingerTime = 10 * time.Minute
+	// checkEvery is how soon a terminal notices that its user may no longer use it, or that it was ended on another server.
+	checkEvery = 5 * time.Second
+	// mostBehind is how far a program may be ahead of who reads it, in bytes.
+	mostBehind = scrollBack / 2
+	quitTime   = 5 * time.Second
+	seenEvery  = 5 * time.Minute
+)
+
+// Errors for which a terminal ends.
+var (
+	errExited = &app.Error{Code: app.EConflict, Reason: "exited", Message: "The shell has exited."}
+	errClosed = &app.Error{Code: app.EConflict, Reason: "closed", Message: "You closed this terminal."}
+	errIdle   = &app.Error{Code: app.EConflict, Reason: "left", Message: "This terminal was closed because it wasn't open in a browser for 10 min."}
+	errMoved  = &app.Error{Code: app.EConflict, Reason: "moved", Message: "This terminal was continued in another window, through another server."}
+	errLost   = &app.Error{Code: app.ETransient, Reason: "connection_lost", Message: "The connection to the node was lost."}
+	errStops  = &app.Error{Code: app.ETransient, Reason: "server_stops", Message: "The server is restarting."}
+)
+
+// tmuxSetup makes tmux invisible: no status line, no keys of its own, scrolling as without it.
+const tmuxSetup = `tmux -u -L muster -f /dev/null start-server \; set -g status off \; set -g prefix None \; set -g escape-time 0 ` +
+	`\; set -g history-limit 5000 \; set -g default-terminal screen-256color \; set -g terminal-overrides "*:smcup@:rmcup@" \; set-environment -g LANG "$LANG" `
+
+// forgetLeft ends sessions that no one has been in for an hour: those of servers that were killed and not continued.
+const forgetLeft = `tmux -L muster list-sessions -F "#{session_attached} #{session_activity} #{session_name}" 2>/dev/null | ` +
+	`while read -r a t n; do [ "$a" = 0 ] && [ $((now - t)) -gt 3600 ] && tmux -L muster kill-session -t "=$n"; done; `
+
+// utf8Locale lets shells on nodes without a locale read what browsers type.
+const utf8Locale = `case "${LC_ALL:-${LC_CTYPE:-${LANG:-C}}}" in C|POSIX) LANG=C.UTF-8; export LANG; unset LC_ALL LC_CTYPE;; esac; `
+
+// line returns what runs in a terminal. A fresh screen of a session that continues first gets what scrolled out of it.
+func line(id string, keeps, continues bool) string {
+	script := `cd; exec "${SHELL:-/bin/sh}" -l`
+	if keeps {
+		name := "muster-" + id
+		script = `cd; exec ` + tmuxSetup + `\; new-session -A -D -s ` + name
+		if continues {
+			script = `tmux -L muster capture-pane -peJS -2000 -E -1 -t ` + name + ` 2>/dev/null; ` + script
+		}
+	}
+	return "exec sh -c " + humanize.ShellQuote(utf8Locale+script)
+}
+
+// probe reports whether the node has tmux, and ends sessions there that were left.
+func probe(ctx context.Context, sh family.Shell) (bool, error) {
+	exit, err := sh.Run(ctx, family.Command{Line: `command -v tmux >/dev/null || exit 1; now=$(date +%s); ` + forgetLeft + `exit 0`},
+		func(app.Stream, string) {})
+	return err == nil && exit == 0, err
+}
+
+// still reports whether the node keeps the session of a terminal whose program has ended: another connection has taken it over.
+func still(x *session) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), quitTime)
+	defer cancel()
+	exit, err := x.conn.Run(ctx, family.Command{Line: "tmux -L muster has-session -t =muster-" + x.ID}, func(app.Stream, string) {})
+	return err == nil && exit == 0
+}
+
+// start connects to the node and starts the terminal.
+func (s *Service) start(ctx context.Context, actor app.Actor, p sshaccess.Node, t Terminal, continues bool) (*session, error) {
+	ctx, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	conn, err := s.Nodes.Connect(ctx, actor, p)
+	if err != nil {
+		return nil, err
+	}
+	keeps, err := probe(ctx, conn)
+	if continues && err != nil { // it may well be there
+		_ = conn.Close()
+		return nil, err
+	}
+	if continues && !keeps {
+		_ = conn.Close()
+		return nil, &app.Error{Code: app.EConflict, Reason: "not_kept", Message: "This terminal ended with its connection.",
+			Hint: "To keep terminals when the server restarts, install tmux on the node."}
+	}
+	term, err := conn.Terminal(ctx, family.TerminalOptions{Size: t.Size, Line: line(t.ID, keeps, continues)})
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return &session{Terminal: t, run: rand.Text(), actor: actor, conn: conn, term: term, keeps: keeps, shown: newBuffer(), left: s.Now(), seen: t.OpenedAt,
+		done: make(chan struct{})}, nil
+}
+
+// pump passes on what the terminal shows, until it ends.
+func (s *Service) pump(x *session) {
+	b := make([]byte, 32<<10)
+	var err error
+	for {
+		var n int
+		if n, err = x.term.Read(b); n > 0 {
+			x.shown.write(b[:n])
+			if x.record != nil {
+				x.record.output(b[:n])
+			}
+			x.waitForReaders()
+		}
+		if err != nil {
+			break
+		}
+	}
+	s.end(x, whyOver(x, err))
+}
+
+// whyOver says why a terminal shows nothing more.
+func whyOver(x *session, err error) *app.Error {
+	select {
+	case <-x.conn.Done():
+		return errLost
+	case <-x.done: // it was ended here
+		return errExited
+	case <-time.After(50 * time.Millisecond): // a connection that breaks ends what runs on it first
+	}
+	if !errors.Is(err, io.EOF) {
+		return errLost
+	}
+	if x.keeps && still(x) {
+		return errMoved
+	}
+	select {
+	case <-x.conn.Done():
+		return errLost
+	default:
+		return errExited
+	}
+}
+
+// waitForReaders holds back a program that writes faster than all who watch it read.
+func (x *session) waitForReaders() {
+	for {
+		room := x.shown.behind(mostBehind)
+		if room == nil {
+			return
+		}
+		select {
+		case <-room:
+		case <-x.done:
+			return
+		}
+	}
+}
+
+// end ends a terminal on this server for a reason. One whose connection was lost, whose server stops, or that another server has, stays open where
+// the node keeps it.
+func (s *Service) end(x *session, why *app.Error) {
+	x.endOnce.Do(func() {
+		x.mu.Lock()
+		x.reason = why
+		actor := x.actor
+		x.mu.Unlock()
+		close(x.done)
+		s.mu.Lock()
+		if s.open[x.ID] == x {
+			delete(s.open, x.ID)
+		}
+		s.mu.Unlock()
+		stays := x.keeps && (why == errLost || why == errStops || why == errMoved)
+		ctx, cancel := context.WithTimeout(context.Background(), quitTime)
+		defer cancel()
+		if x.keeps && !stays && why != errExited {
+			_, _ = x.conn.Run(ctx, family.Command{Line: "tmux -L muster kill-session -t =muster-" + x.ID}, func(app.Stream, string) {})
+		}
+		_ = x.term.Close()
+		_ = x.conn.Close()
+		x.shown.close()
+		if x.record != nil {
+			x.record.close(ctx)
+		}
+		if !stays {
+			_ = s.Store.EndTerminal(ctx, actor, x.ID, "", s.Now()) // by itself; else the one who ended it has said so already
+		}
+	})
+}
+
+// watch ends a terminal that its user may no longer use, that was ended elsewhere, or that no one has open.
+func (s *Service) watch(x *session) {
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-x.done:
+			return
+		case <-tick.C:
+		}
+		if why := s.check(x); why != nil {
+			s.end(x, why)
+			return
+		}
+	}
+}
+
+func (s *Service) check(x *session) *app.Error {
+	ctx, cancel := context.WithTimeout(context.Background(), checkEvery)
+	defer cancel()
+	x.mu.Lock()
+	left, actor := x.left, x.actor
+	x.mu.Unlock()
+	if !left.IsZero() && x.shown.readers() == 0 && s.Now().Sub(left) > lingerTime {
+		return errIdle
+	}
+	if s.Now().Sub(x.seen) > seenEvery {
+		if s.Recordings.SeeTerminal(ctx, x.ID, s.Now()) == nil {
+			x.seen = s.Now()
+		}
+	}
+	if t, err := s.Store.Terminal(ctx, x.Tenant, x.ID); err == nil && !t.Open() {
+		return ended(t)
+	}
+	return s.Nodes.StillMay(ctx, actor, "OpenTerminal", x.Cluster, x.Node)
+}
+
+// ended says who ended a terminal.
+func ended(t Terminal) *app.Error {
+	if t.EndedBy == "" {
+		return errExited
+	}
+	return &app.Error{Code: app.EForbidden, Reason: "ended", Message: strings.TrimSpace(t.EndedBy) + " ended this terminal."}
+}
