@@ -49,6 +49,7 @@ var (
 
 	MetricDeliveries = counted(Metric{Name: "muster_webhook_deliveries_total", Kind: MetricCounter, Labels: []string{"code"},
 		Help: "Attempts to deliver a notification to a webhook."})
+	MetricEmails       = counted(Metric{Name: "muster_emails_total", Kind: MetricCounter, Labels: []string{"code"}, Help: "Attempts to email a notification."})
 	MetricDeliveryTime = counted(Metric{Name: "muster_webhook_delivery_seconds", Kind: MetricDuration, Help: "Response time of webhook receivers."})
 
 	MetricSteps = counted(Metric{Name: "muster_steps_total", Kind: MetricCounter, Labels: []string{"action", "code"},

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/notification"
+	"muster/app/observe"
 	"muster/app/webhook"
 )
 
@@ -32,6 +33,7 @@ type Mailer struct {
 	Links  func() Links
 	Log    *slog.Logger
 	Now    func() time.Time
+	Meter  observe.Meter  // nil: no one counts
 	Chance func() float64 // from 0 to 1, to spread retries; nil: at random
 
 	claims  int
@@ -136,6 +138,7 @@ func (m *Mailer) send(ctx context.Context, c *smtp.Client, e notification.Email)
 
 // judge decides whether a failed email is tried again, by the same policy as webhooks.
 func (m *Mailer) judge(end *notification.EmailEnd, err error) {
+	observe.MeterOf(m.Meter).Add(observe.MetricEmails, 1, app.CodeLabel(coded(err)))
 	if err == nil {
 		if m.failing {
 			m.failing = false
@@ -157,4 +160,12 @@ func (m *Mailer) judge(end *notification.EmailEnd, err error) {
 		m.Log.Warn("an email couldn't be sent", "notice", end.What.ID, "tenant", end.Tenant, "attempt", end.Attempts, "again", again, "error", end.Error)
 	}
 	m.failing = true
+}
+
+// coded is an error with its code; nil for none.
+func coded(err error) error {
+	if err == nil {
+		return nil
+	}
+	return failure(err)
 }

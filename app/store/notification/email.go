@@ -28,7 +28,7 @@ const emailQuery = `SELECT ` + feed.NoticeColumns + `, e.tenant, e.user_name, e.
 		CASE WHEN u.disabled_at = 0 AND COALESCE(p.email, 1) = 1 THEN u.email ELSE '' END
 	FROM notification_emails e JOIN notifications n ON n.id = e.notice LEFT JOIN users u ON u.tenant = e.tenant AND u.name = e.user_name
 	LEFT JOIN notification_preferences p ON p.tenant = e.tenant AND p.user_name = e.user_name AND p.kind = n.kind
-	WHERE e.holder = ? ORDER BY e.notice, e.user_name`
+	WHERE e.holder = ? AND e.holder <> '' ORDER BY e.notice, e.user_name`
 
 // ClaimEmails implements notification.EmailQueue. A claim that isn't ended by next_at is anyone's again.
 func (s *Store) ClaimEmails(ctx context.Context, c notification.EmailClaim) (due []notification.Email, next time.Time, err error) {
@@ -40,8 +40,9 @@ func (s *Store) ClaimEmails(ctx context.Context, c notification.EmailClaim) (due
 	err = s.Write(ctx, func(t *db.Tx) error {
 		due = nil
 		if err := t.Exec(`UPDATE notification_emails SET holder = ?, next_at = ?, attempts = attempts + 1 WHERE (tenant, user_name, notice) IN
-			(SELECT tenant, user_name, notice FROM notification_emails WHERE state = 'waiting' AND next_at <= ? ORDER BY next_at, notice, user_name LIMIT ?)`,
-			c.Holder, db.Micros(c.Now.Add(c.For)), db.Micros(c.Now), c.Most); err != nil {
+			(SELECT tenant, user_name, notice FROM notification_emails WHERE state = 'waiting' AND next_at <= ? ORDER BY next_at, notice, user_name LIMIT ?)
+			AND state = 'waiting' AND next_at <= ?`, // again, for rows that another server has claimed meanwhile
+			c.Holder, db.Micros(c.Now.Add(c.For)), db.Micros(c.Now), c.Most, db.Micros(c.Now)); err != nil {
 			return err
 		}
 		if err := t.Each(func(row db.Scanner) error {

@@ -79,7 +79,7 @@ func (f emailFlags) password(env func(string) (string, bool)) (string, error) {
 // mailer emails notifications to people, and deletes old ones.
 func (s *Server) mailer(name string) *email.Mailer {
 	page := func(n notification.Email) string { return cmp.Or(address.Of(n.What.About), "/notifications") }
-	return &email.Mailer{Name: name, Installation: s.Store.InstallationID, Store: s.Store, Server: s.Email,
+	return &email.Mailer{Name: name, Installation: s.Store.InstallationID, Store: s.Store, Server: s.Email, Meter: s.metrics,
 		Notice: s.Services.Notification.EmailNotice, Log: s.Log, Now: time.Now,
 		Links: func() email.Links {
 			return email.Links{Base: cmp.Or(s.SignIn.URL, s.URL), Preferences: "/account/notifications", Page: page}
