@@ -89,6 +89,7 @@ var PermissionTable = map[string]permission{
 	"Watch":                {ScopeRead, All, All, see, see, see, see, proofNever},
 	"ClusterFacts":         {ScopeRead, All, All, see, use, use, use, proofNever},
 	"NodeReports":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Actions":              {ScopeRead, All, All, see, use, use, use, proofNever},
 	"Run":                  {ScopeRead, All, All, see, use, use, use, proofNever}, // a command, whose text may tell of more than its output
 	"Places":               {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewRollBack":      {ScopeRead, All, All, see, see, see, see, proofNever},

@@ -50,6 +50,8 @@ func StepWords(node string, a Action, service string) string {
 	switch {
 	case a == ActionNames:
 		return strings.TrimSpace("write node names on " + node)
+	case a == ActionRun:
+		return strings.TrimSpace("run the command on " + node)
 	case service == "":
 		return strings.TrimSpace(string(a) + " " + node)
 	}

@@ -40,6 +40,7 @@ type Definition struct {
 	Hooks   []template.OperationHook `json:"hooks,omitempty"`   // the template's
 	Health  *template.HealthPolicy   `json:"health,omitempty"`  // the template's; nil: no one looks
 	Idle    *template.IdlePolicy     `json:"idle,omitempty"`    // the template's; nil: as the tenant says
+	Actions []template.SavedAction   `json:"actions,omitempty"` // the template's
 	Scaling *template.ScalingPolicy  `json:"scaling,omitempty"` // the template's; nil: no scaling
 	// PartialResults is what the template wants where not all machines come; nil: what was asked for fails.
 	PartialResults *template.PartialResults `json:"partial_results,omitempty"`

@@ -171,6 +171,7 @@ func define(c *template.Catalog, t *template.Template, l applayout.Layout, confi
 		Health:         t.Health,
 		Idle:           t.Idle,
 		Scaling:        t.Scaling,
+		Actions:        t.Actions,
 		PartialResults: t.PartialResults,
 		KeepFailed:     t.KeepFailed.Kept(),
 		Firewall:       t.Firewall,

@@ -9,12 +9,24 @@ import (
 	"muster/app"
 	"muster/app/humanize"
 	"muster/app/plan"
+	"muster/app/template"
 )
 
 // checkRun refuses a command that can't be run.
 func (m Update) checkRun() error {
 	const field = "command"
 	switch {
+	case m.Action != "" && m.Command != "":
+		return InvalidUpdate(field, "An action has its own command.", "Omit command, or action.")
+	case m.Action == "" && len(m.Parameters) > 0:
+		return InvalidUpdate("parameters", "Only actions have parameters.", "Set action, or omit parameters.")
+	case len(m.Action) > mostUpdateName:
+		return InvalidUpdate("action", "The action's name is too long.", "See the cluster's actions: muster cluster actions.")
+	case ConfigSize(m.Parameters) > MostConfig:
+		return TooMuchConfig(ConfigSize(m.Parameters))
+	case m.Action != "":
+		_, err := m.RunTimeout()
+		return err
 	case m.OnFailure != "" && m.OnFailure != app.FailureStay:
 		return InvalidUpdate("on_failure", "A command can't be rolled back.", "Omit on_failure.")
 	case strings.TrimSpace(m.Command) == "":
@@ -46,5 +58,19 @@ func (m Update) RunTimeout() (time.Duration, error) {
 // runTitle says what is run, and where.
 func (p UpdatePreview) runTitle() string {
 	on := p.standing(func(n UpdatedNode) bool { return n.Runs })
+	if r := p.Plan.Run; r != nil && r.Action != "" {
+		return "Run action " + r.Action + " on " + NodesInWords(on)
+	}
 	return "Run a command on " + NodesInWords(on)
+}
+
+// MayAct refuses an action to those whom its template doesn't let run it.
+func MayAct(actor app.Actor, c app.Cluster, a template.SavedAction) error {
+	switch {
+	case a.Who == template.ActionOwners:
+		return actor.MayChange("Update", c)
+	case a.Who == template.ActionAdmins && !actor.Role.AtLeast(app.RoleAdmin):
+		return &app.Error{Code: app.EForbidden, Message: fmt.Sprintf("Only admins can run action %s.", a.Name), Hint: "Ask an admin to run it."}
+	}
+	return actor.MayChange("RunCommand", c)
 }

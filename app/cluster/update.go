@@ -49,6 +49,8 @@ type Update struct {
 	// each, such as 10m; "" is 30 minutes.
 	Command string `json:"command,omitempty"`
 	Timeout string `json:"timeout,omitempty"`
+	// Action is an action of the template to run instead, with values of its Parameters.
+	Action string `json:"action,omitempty"`
 	// Volumes says what happens to the cluster's volumes when their nodes are deleted, from now on; "" leaves it as it is.
 	Volumes template.VolumeChoice `json:"volumes,omitempty"`
 	// Backfill marks what Muster asks by itself to have all nodes that were wanted; no one else can.

@@ -30,7 +30,7 @@ var updateFields = map[app.OperationKind][]string{
 	app.OperationUpgrade:        {"batch", "ask_between_batches"},
 	app.OperationRepair:         {"nodes"},
 	app.OperationCompare:        {"services", "nodes"},
-	app.OperationRun:            {"services", "nodes", "batch", "command", "timeout"},
+	app.OperationRun:            {"services", "nodes", "batch", "command", "timeout", "action", "parameters"},
 }
 
 // Check refuses what makes no sense whatever the cluster is like.
@@ -167,7 +167,8 @@ func (m Update) said() (fields []string) {
 	}{{"size", m.Size != 0}, {"services", len(m.Services) > 0}, {"nodes", len(m.Nodes) > 0}, {"hardware", m.Hardware != ""}, {"image", m.Image != ""},
 		{"kept_machine", m.KeptMachine != ""},
 		{"config", len(m.Config) > 0}, {"replace", m.Replace}, {"parameters", len(m.Parameters) > 0}, {"no_restart", m.NoRestart}, {"batch",
-			m.Batch != 0}, {"ask_between_batches", m.AskBetween}, {"command", m.Command != ""}, {"timeout", m.Timeout != ""}} {
+			m.Batch != 0}, {"ask_between_batches", m.AskBetween}, {"command", m.Command != ""}, {"timeout", m.Timeout != ""},
+		{"action", m.Action != ""}} {
 		if f.set {
 			fields = append(fields, f.name)
 		}

@@ -10,26 +10,51 @@ import (
 	"muster/app/template"
 )
 
-// assignRun adds the command of its operation to a step. A person has typed it, so nothing in it is replaced: what looks like the
-// reference to a secret stays text. What is secret in the cluster's configuration is only for the worker, which hides it in the output.
+// assignRun adds the command of its operation to a step. Where a person has typed it, nothing in it is replaced: what looks like the
+// reference to a secret stays text, and what is secret in the cluster's configuration is only for the worker, which hides it in the output.
+// The script of an action is the template's, so it has the secrets that it names, and the configuration. Values of parameters stay text.
 func (a *Service) assignRun(ctx context.Context, as *Assignment, c *ClaimedStep, oc *operationConfig) error {
 	r, err := a.Inputs.RunOf(ctx, c.Tenant, c.Step.Operation)
 	if err != nil {
 		return err
 	}
 	var hidden []string
-	if _, as.Hosts, hidden, err = oc.expand(ctx, a, c.Cluster, c.Node, false); err != nil {
+	var config map[string]any
+	if config, as.Hosts, hidden, err = oc.expand(ctx, a, c.Cluster, c.Node, false); err != nil {
 		return err
 	}
 	as.HostsHash, as.HostsWhole = hostsHash(as.Hosts), oc.tooMany()
 	as.Service, as.Timeout = "run", r.Limit()
-	as.Call = &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": scriptOf(r.Command)}, Timeout: r.Limit()}
-	values, err := a.valuesOf(ctx, as, oc, oc.named)
+	fields, named := map[string]string{"script": scriptOf(r.Command)}, oc.named
+	if r.Action != "" {
+		as.Service, fields["script"] = "action."+r.Action, r.Command
+		named = append(slices.Clone(named), app.SecretNames(fields)...)
+	}
+	values, err := a.valuesOf(ctx, as, oc, named)
 	if err != nil {
 		return err
 	}
+	if r.Action != "" {
+		fields = secret.WithSecrets(fields, values)
+		as.Config = withParameters(secret.WithSecrets(config, values), r.Parameters)
+	}
+	as.Call = &template.ServiceAction{Automator: "shell", Fields: fields, Timeout: r.Limit()}
 	as.Secrets = slices.Sorted(slices.Values(slices.AppendSeq(append(as.Secrets, hidden...), maps.Values(values))))
 	return nil
+}
+
+// withParameters lays values of an action's parameters over a configuration.
+func withParameters(config, parameters map[string]any) map[string]any {
+	all := maps.Clone(config)
+	if all == nil {
+		all = map[string]any{}
+	}
+	values := map[string]any{}
+	for name, v := range parameters {
+		values[name] = template.ParameterValueText(v)
+	}
+	all["parameter"] = values
+	return all
 }
 
 // scriptOf has a command run by sh as people know it, unless its first line asks for another program: scripts of services stop at the

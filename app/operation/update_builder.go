@@ -84,6 +84,8 @@ type updateBuilder struct {
 	again      bool                 // it was shown, and waited
 	kept       quarantine.Selection // the failed machines that are kept
 	reused     *reused              // the kept machine that is used again; nil: none
+	run        *appplan.Run         // the command that is run; nil: none
+	approval   bool                 // the template wants each run of its action to be approved
 	preview    cluster.UpdatePreview
 	facts      policy.Input
 	decision   policy.Decision

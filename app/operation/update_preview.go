@@ -151,6 +151,7 @@ func (a *Submitter) evaluate(ctx context.Context, actor app.Actor, v policy.Eval
 	if d.preview.NoChanges || d.decision.Outcome == policy.OutcomeRefuse {
 		return d, nil
 	}
+	needApproval(d)
 	return d, a.foreseeWindow(ctx, actor.User, d, d.decision.Outcome == policy.OutcomeApprove)
 }
 

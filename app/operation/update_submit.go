@@ -64,6 +64,9 @@ func (a *Updates) Update(ctx context.Context, actor app.Actor, cluster string, m
 	if m.Backfill {
 		return appcluster.UpdateAnswer{}, errBackfill
 	}
+	if err := mayAct(ctx, a.Builder.Store, actor, c, m.Action); err != nil {
+		return appcluster.UpdateAnswer{}, err
+	}
 	return a.update(ctx, actor, c, m)
 }
 

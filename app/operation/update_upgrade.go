@@ -72,7 +72,7 @@ func upgrade(ctx context.Context, a *Builder, d *updateBuilder) error {
 	lease := t.Lease
 	d.definition.Lease, d.definition.Links, d.definition.Hooks = &lease, cluster.LinksOf(t, d.definition.Services), t.Hooks
 	d.definition.Immutable, d.definition.Template, d.definition.Health = t.Immutable, t.Digest(), t.Health
-	d.definition.Idle, d.definition.Scaling = t.Idle, t.Scaling
+	d.definition.Idle, d.definition.Scaling, d.definition.Actions = t.Idle, t.Scaling, t.Actions
 	d.definition.PartialResults, d.definition.Firewall = t.PartialResults, t.Firewall
 	d.definition.Batches, d.definition.Outputs = t.Batches, t.Outputs
 	if err := d.checkLayout(ctx, a, published); err != nil {

@@ -21,7 +21,10 @@ func (r Request) DurationKey(n Node, action app.Action, service, hook string) Du
 			k.Version = versionOf(r.Hooks[i].Script)
 		}
 	case action == app.ActionRun:
-		k.Service = "command" // all alike: each is another, and how long it takes is not known before
+		if k.Service = "command"; r.Run.Action != "" {
+			k.Service, k.Version = "action."+r.Run.Action, versionOf(r.Run.Command)
+		}
+		// Commands that people type are all alike: each is another, and how long it takes is not known before.
 	case s == nil:
 	case action == app.ActionCompare:
 		k.Version = versionOf("compare", s.Actions)

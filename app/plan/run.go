@@ -1,19 +1,25 @@
 package plan
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"muster/app"
 	"muster/app/humanize"
+	"muster/app/template"
 )
 
 // Run is a command that a plan runs on nodes. It is kept with its operation, and seen by all who see that.
 type Run struct {
 	// Command is the text of a shell script.
-	Command string        `json:"command"`
-	Timeout time.Duration `json:"timeout,omitempty"` // of each node; 0 is RunTimeout
+	Command string `json:"command"`
+	// Action is the template's action that it is the script of, with the values of its parameters; "" is a command that a person typed.
+	Action     string         `json:"action,omitempty"`
+	Parameters map[string]any `json:"parameters,omitempty"`
+	Timeout    time.Duration  `json:"timeout,omitempty"` // of each node; 0 is RunTimeout
 }
 
 // Bounds of a command.
@@ -30,7 +36,21 @@ func (r *Run) Title() string {
 }
 
 // Detail is what the audit log says of it.
-func (r *Run) Detail() string { return humanize.CutText(r.Command, 1000) }
+func (r *Run) Detail() string {
+	if r.Action == "" {
+		return humanize.CutText(r.Command, 1000)
+	}
+	return humanize.CutText("action "+r.Action+" "+r.Values(), 1000)
+}
+
+// Values are those of the action's parameters, as "keep=3, name=shop".
+func (r *Run) Values() string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(r.Parameters)) {
+		all = append(all, name+"="+template.ParameterValueText(r.Parameters[name]))
+	}
+	return strings.Join(all, ", ")
+}
 
 // Limit is how long it may take on a node.
 func (r *Run) Limit() time.Duration {

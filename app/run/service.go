@@ -14,6 +14,7 @@ type Store interface {
 	RunOf(ctx context.Context, tenant string, operation int64) (plan.Run, error)
 	// RunExits returns the exit codes of its steps, by index.
 	RunExits(ctx context.Context, tenant string, operation int64) (map[int]int, error)
+	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
 	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)

@@ -89,6 +89,9 @@ func (t *Template) Parts() (list []Part) {
 	if t.Scaling != nil {
 		addAll(t.Scaling, "scaling")
 	}
+	for _, a := range t.Actions {
+		addAll(a, "actions."+a.Name)
+	}
 	if t.Batches != nil {
 		addAll(t.Batches, "batches")
 	}

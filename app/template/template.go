@@ -38,6 +38,8 @@ type Template struct {
 	Idle *IdlePolicy `json:"idle,omitempty"`
 	// Scaling says how many nodes clusters have, unless their owners say otherwise; nil: as many as people ask for.
 	Scaling *ScalingPolicy `json:"scaling,omitempty"`
+	// Actions are scripts that people can run on clusters' nodes by name.
+	Actions []SavedAction `json:"actions,omitempty"`
 	// PartialResults says what happens to creates and growths of which not all machines come; nil: they fail.
 	PartialResults *PartialResults `json:"partial_results,omitempty"`
 	// KeepFailed says for how long failed machines are kept for inspection, unless a request says otherwise; "": they are deleted.

@@ -52,6 +52,7 @@ var argumentsOf = map[string]string{
 	"cluster extend":              "HOSTILE --by 1h",
 	"cluster label":               "HOSTILE team=web",
 	"cluster provider-values set": "HOSTILE --set-provider region=HOSTILE",
+	"cluster action":              "HOSTILE HOSTILE",
 	"cluster run":                 "HOSTILE -- uptime",
 	"cluster scaling set":         "HOSTILE --max 8",
 	"cluster shorten":             "HOSTILE --by 1h",

@@ -23,3 +23,12 @@ func (c *Runs) Get(ctx context.Context, id string, operation int64) (v run.View,
 	err = c.client.CallInto(ctx, ClusterPath(id, "runs", strconv.FormatInt(operation, 10)), nil, &v)
 	return v, err
 }
+
+// Actions lists the actions of a cluster's template.
+func (c *Runs) Actions(ctx context.Context, id string) ([]run.Action, error) {
+	var out struct {
+		Actions []run.Action `json:"actions"`
+	}
+	err := c.client.CallInto(ctx, ClusterPath(id, "actions"), nil, &out)
+	return out.Actions, err
+}

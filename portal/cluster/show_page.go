@@ -99,6 +99,9 @@ func (c Show) Current() *app.Operation {
 // Can reports whether the button for an act is shown.
 func (c Show) Can(a app.Act) bool {
 	op := c.Current()
+	if op != nil && op.Kind == app.OperationRun && a == app.ActResume && op.Status.Ended() {
+		return false // the cluster lacks nothing; the command's own page offers to run it again
+	}
 	return op != nil && c.mayChange() && slices.Contains(c.View.Acts(*op, op == c.Operation()), a)
 }
 

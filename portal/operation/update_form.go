@@ -84,9 +84,13 @@ func (p *Service) newUpdateForm(ctx context.Context, a app.Actor, cluster string
 	case app.OperationRepair:
 		f.nodes(in)
 	case app.OperationRun:
-		f.services(in)
+		if in.Get("action") == "" { // which says itself on which services' nodes it runs
+			f.services(in)
+		}
 		f.nodes(in)
-		f.readCommand(in)
+		if err := p.readCommand(ctx, a, f, in); err != nil {
+			return nil, err
+		}
 	case app.OperationReconfigure:
 		f.readParameters(in)
 		f.ask.NoRestart = in.Get("no_restart") != ""

@@ -12,6 +12,7 @@ import (
 	"muster/app/humanize"
 	appplan "muster/app/plan"
 	"muster/app/policy"
+	"muster/app/run"
 	apptemplate "muster/app/template"
 	"muster/portal/page"
 	"muster/portal/plan"
@@ -45,6 +46,7 @@ type UpdateForm struct {
 	Volumes                 []page.Choice // what happens to those of nodes and services that go; none where the cluster has none
 	NoRestart               bool
 	Command, Timeout        string
+	Action                  *run.Action // that is run instead of a command
 	Parameters              []ParameterNow
 	Config, Base            string // the configuration as typed, and as it was shown
 	OpenNodes, OpenMachines bool   // parts that are unfolded
@@ -63,6 +65,9 @@ func (f ParameterNow) WasField() string { return "was-" + f.Name }
 func (f UpdateForm) title() string {
 	if f.KeptMachine != "" {
 		return "Use kept machine again"
+	}
+	if f.Action != nil {
+		return f.Action.Title
 	}
 	return UpdateKindTitle(f.Kind)
 }
@@ -96,6 +101,9 @@ func (f UpdateForm) help() string {
 	case app.OperationCompare:
 		return "Runs the configuration tools in dry-run mode and changes nothing. The Health page shows the result until the next operation."
 	case app.OperationRun:
+		if f.Action != nil {
+			return f.Action.Description
+		}
 		return "The command and its output are kept, and shown to everyone who may use the cluster: don't put secrets in it."
 	case app.OperationStart:
 		return "Services that they depend on are started too."
@@ -208,6 +216,9 @@ func (n UpdateNode) Sign() string {
 	case appplan.NodeReplaced:
 		return "±"
 	}
+	if n.Runs {
+		return "›"
+	}
 	return "~"
 }
 
@@ -220,6 +231,9 @@ func (n UpdateNode) Word() string {
 		return "removed"
 	case appplan.NodeReplaced:
 		return "replaced"
+	}
+	if n.Runs {
+		return "runs it"
 	}
 	return "changed"
 }
@@ -259,6 +273,9 @@ func (p UpdatePreview) button() string {
 	case app.OperationRepair:
 		return "Repair cluster"
 	case app.OperationRun:
+		if p.Ask.Action != "" {
+			return "Run action"
+		}
 		return "Run command"
 	}
 	return "Apply changes"
@@ -300,6 +317,7 @@ func (p UpdatePreview) fields() []field {
 	add("image", m.Image)
 	add("batch", strconv.Itoa(m.Batch))
 	add("command", m.Command)
+	add("action", m.Action)
 	add("timeout", m.Timeout)
 	add("on_failure", string(m.OnFailure))
 	add("min_available", string(m.MinAvailable))

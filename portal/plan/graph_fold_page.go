@@ -178,6 +178,8 @@ func (s *Shape) describe(steps []app.Step) {
 		what = "all"
 	case len(services) > 1:
 		what = humanize.Count(len(services), "service")
+	case first.Action == app.ActionRun:
+		what = "command"
 	case what == "" && first.Node != "":
 		what = "machine"
 	}

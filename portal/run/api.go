@@ -10,10 +10,12 @@ import (
 type runInput struct {
 	site.IDInput
 	Body struct {
-		Command string   `json:"command" maxLength:"16384" doc:"Shell script to run; it's kept and shown, so don't put secrets in it"`
-		On      []string `json:"on,omitempty" maxItems:"1000" doc:"Nodes, as node=NAME, service=NAME, hardware=NAME, image=NAME or zone=NAME; default: all"`
-		Batch   int      `json:"batch,omitempty" minimum:"0" maximum:"100000" doc:"Number of nodes at a time; 0: all at once"`
-		Timeout string   `json:"timeout,omitempty" maxLength:"20" doc:"Time limit on each node, such as 10m; default: 30m"`
+		Command    string         `json:"command,omitempty" maxLength:"16384" doc:"Shell script to run; it's kept and shown, so don't put secrets in it"`
+		On         []string       `json:"on,omitempty" maxItems:"1000" doc:"Nodes, as node=NAME, service=NAME, hardware=NAME, image=NAME or zone=NAME; default: all"`
+		Batch      int            `json:"batch,omitempty" minimum:"0" maximum:"100000" doc:"Number of nodes at a time; 0: all at once"`
+		Action     string         `json:"action,omitempty" maxLength:"64" doc:"Action of the template to run instead of a command"`
+		Parameters map[string]any `json:"parameters,omitempty" doc:"Values of the action's parameters"`
+		Timeout    string         `json:"timeout,omitempty" maxLength:"20" doc:"Time limit on each node, such as 10m; default: 30m"`
 	}
 }
 
@@ -24,7 +26,8 @@ type showInput struct {
 
 func (p *Service) apiRun(ctx context.Context, in *runInput) (*site.Updated, error) {
 	b := in.Body
-	answer, err := p.Runs.RunCommand(ctx, site.Caller(ctx), in.ID, run.Ask{Command: b.Command, On: b.On, Batch: b.Batch, Timeout: b.Timeout})
+	answer, err := p.Runs.RunCommand(ctx, site.Caller(ctx), in.ID, run.Ask{Command: b.Command, Action: b.Action,
+		Parameters: b.Parameters, On: b.On, Batch: b.Batch, Timeout: b.Timeout})
 	return p.AnswerUpdate(ctx, in.ID, answer, err)
 }
 
@@ -34,4 +37,16 @@ func (p *Service) apiShow(ctx context.Context, in *showInput) (*site.Body[run.Vi
 		return nil, p.Fail(ctx, err)
 	}
 	return &site.Body[run.View]{Body: v}, nil
+}
+
+type actionList struct {
+	Actions []run.Action `json:"actions"`
+}
+
+func (p *Service) apiActions(ctx context.Context, in *site.IDInput) (*site.Body[actionList], error) {
+	all, err := p.Runs.Actions(ctx, site.Caller(ctx), in.ID)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[actionList]{Body: actionList{all}}, nil
 }

@@ -77,6 +77,8 @@ type Runs interface {
 	RunCommand(ctx context.Context, a app.Actor, cluster string, ask run.Ask) (appcluster.UpdateAnswer, error)
 	// Run returns a command by its operation; 0 is the latest.
 	Run(ctx context.Context, a app.Actor, cluster string, operation int64) (run.View, error)
+	// Actions are those of the cluster's template.
+	Actions(ctx context.Context, a app.Actor, cluster string) ([]run.Action, error)
 }
 
 // Sleeping puts clusters to sleep and wakes them.

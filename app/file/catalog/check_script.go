@@ -44,6 +44,9 @@ func scriptsOf(list []*form.Entry) (all []Script) {
 			for i, h := range v.Hooks {
 				add(h.Script, "hooks", i, "run")
 			}
+			for i, a := range v.Actions {
+				add(a.Run, "actions", i, "run")
+			}
 			if v.Idle != nil {
 				add(v.Idle.If.Script, "idle", "if", "script")
 			}

@@ -16,6 +16,7 @@ func (c templateChecker) template(e *form.Entry, t *template.Template) {
 	c.healthPolicy(e, t.Health)
 	c.idle(e, t)
 	c.scaling(e, t)
+	c.actions(e, t)
 	c.person(e, t.Batches, "batches")
 	c.partialResults(e, t)
 	c.firewall(e, t)

@@ -275,6 +275,7 @@ func (m *merging) rest() {
 		m.out.Idle = t.Idle
 		m.took("idle", "idle")
 	}
+	m.actions(t.Actions)
 	if t.Scaling != nil {
 		m.out.Scaling = t.Scaling
 		m.took("scaling", "scaling")

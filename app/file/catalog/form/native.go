@@ -211,7 +211,8 @@ type templateDoc struct {
 	Health  *healthPolicyDoc `yaml:"health" doc:"Interval of health checks, and repair of unhealthy nodes. Default: no health checks."`
 	Idle    *idleDoc         `yaml:"idle" doc:"When clusters are idle, and what happens then. Default: the tenant's setting."`
 
-	Scaling *scalingDoc `yaml:"scaling" doc:"Number of nodes by schedule and by metric, unless the cluster's owner says otherwise. Default: no scaling."`
+	Actions []savedActionDoc `yaml:"actions" doc:"Scripts that people can run on clusters' nodes, such as a backup."`
+	Scaling *scalingDoc      `yaml:"scaling" doc:"Number of nodes by schedule and by metric, unless the cluster's owner says otherwise. Default: no scaling."`
 
 	Firewall *firewallDoc `yaml:"firewall" doc:"Ports to open besides SSH. The provider creates a firewall with each cluster and deletes it with the cluster. Default: the account's own rules."`
 
@@ -370,7 +371,7 @@ func (t *templateDoc) template(e *Entry) *template.Template {
 		Health: t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(),
 		Labels: t.Labels.rules(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.State(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
 		Idle: t.Idle.policy(), Scaling: t.Scaling.policy(), Places: templatePlaces(t.Places), PlaceOrder: template.PlaceOrder(t.PlaceOrder),
-		Parameters: parameters(t.Parameters), Outputs: outputs(t.Outputs),
+		Parameters: parameters(t.Parameters), Outputs: outputs(t.Outputs), Actions: savedActions(t.Actions),
 	}
 	for _, s := range t.Defaults.Services {
 		addDefault(&out.Defaults, s.Name, s.Config)

@@ -134,6 +134,7 @@ func TemplateDocOf(t *template.Template) *templateDoc {
 	if h := t.Health; h != nil {
 		d.Health = &healthPolicyDoc{Interval: duration(h.Interval), Repair: repairWord(h.Repair), After: h.After, Brake: share(h.Brake)}
 	}
+	d.Actions = savedActionDocs(t.Actions)
 	d.Idle, d.Scaling = idleDocOf(t.Idle), scalingDocOf(t.Scaling)
 	if f := t.Firewall; f != nil {
 		d.Firewall = FirewallDocOf(f)

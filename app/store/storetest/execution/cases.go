@@ -31,6 +31,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"of many answers one counts", (*storeTest).answersRace},
 	{"a refusal ends the step, and a resume asks again", (*storeTest).refuses},
 	{"questions are answered in time, or end", (*storeTest).answersInTime},
+	{"commands are kept with their exit codes", (*storeTest).runsCommands},
 	{"pause, cancel and delete stop asking", (*storeTest).stopsAsking},
 	{"one answer counts for all nodes where it says so", (*storeTest).answersOnce},
 	{"tenants claim in batches of their own", (*storeTest).tenantsInBatches},

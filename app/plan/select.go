@@ -1,4 +1,4 @@
-package run
+package plan
 
 import (
 	"fmt"
@@ -9,11 +9,11 @@ import (
 	"muster/app/humanize"
 )
 
-// mostSelectors bounds how many selectors may be given.
-const mostSelectors = 1000
+// MostSelectors bounds how many selectors may be given.
+const MostSelectors = 1000
 
-// keys are what nodes can be chosen by.
-var keys = []struct {
+// selectKeys are what nodes can be chosen by.
+var selectKeys = []struct {
 	name string
 	of   func(n app.Node) []string
 }{
@@ -27,37 +27,37 @@ var keys = []struct {
 // Select returns the names of the nodes that selectors such as service=nginx choose, in the order of nodes. Of one key, any value will do;
 // of several keys, all must fit. EInvalid where a selector chooses nothing.
 func Select(nodes []app.Node, on []string) ([]string, error) {
-	if len(on) > mostSelectors {
-		return nil, invalid(fmt.Sprintf("There are more than %d selectors.", mostSelectors), "Choose by service instead.")
+	if len(on) > MostSelectors {
+		return nil, wrongSelector(fmt.Sprintf("There are more than %d selectors.", MostSelectors), "Choose by service instead.")
 	}
 	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n app.Node) bool { return n.Status == app.NodeDeleted || n.Leaving })
 	wanted := map[string][]string{}
 	for _, text := range on {
 		key, value, _ := strings.Cut(text, "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		known, err := valuesOf(nodes, key)
+		known, err := selectValues(nodes, key)
 		switch {
 		case err != nil:
 			return nil, err
 		case !slices.Contains(known, value):
-			return nil, invalid(fmt.Sprintf("No node has %s %.80q.", key, value), humanize.DidYouMean(value, known, "Choose from "+humanize.Or(few(known))+"."))
+			return nil, wrongSelector(fmt.Sprintf("No node has %s %.80q.", key, value), humanize.DidYouMean(value, known, "Choose from "+humanize.Or(few(known))+"."))
 		}
 		wanted[key] = append(wanted[key], value)
 	}
 	var chosen []string
 	for _, n := range nodes {
-		if fits(n, wanted) {
+		if selected(n, wanted) {
 			chosen = append(chosen, n.Name)
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, invalid("No node fits all selectors.", "Different keys narrow the choice down; repeat a key to choose more nodes.")
+		return nil, wrongSelector("No node fits all selectors.", "Different keys narrow the choice down; repeat a key to choose more nodes.")
 	}
 	return chosen, nil
 }
 
-func fits(n app.Node, wanted map[string][]string) bool {
-	for _, k := range keys {
+func selected(n app.Node, wanted map[string][]string) bool {
+	for _, k := range selectKeys {
 		values := wanted[k.name]
 		if len(values) > 0 && !slices.ContainsFunc(k.of(n), func(v string) bool { return slices.Contains(values, v) }) {
 			return false
@@ -66,10 +66,10 @@ func fits(n app.Node, wanted map[string][]string) bool {
 	return true
 }
 
-// valuesOf returns the values that nodes have of a key, sorted.
-func valuesOf(nodes []app.Node, key string) ([]string, error) {
-	names := make([]string, len(keys))
-	for i, k := range keys {
+// selectValues returns the values that nodes have of a key, sorted.
+func selectValues(nodes []app.Node, key string) ([]string, error) {
+	names := make([]string, len(selectKeys))
+	for i, k := range selectKeys {
 		if names[i] = k.name; k.name != key {
 			continue
 		}
@@ -80,7 +80,7 @@ func valuesOf(nodes []app.Node, key string) ([]string, error) {
 		slices.Sort(all)
 		return slices.DeleteFunc(slices.Compact(all), func(v string) bool { return v == "" }), nil
 	}
-	return nil, invalid(fmt.Sprintf("Nodes can't be chosen by %.40q.", key), "Use KEY=VALUE, with a key of "+humanize.Or(names)+", such as service=nginx.")
+	return nil, wrongSelector(fmt.Sprintf("Nodes can't be chosen by %.40q.", key), "Use KEY=VALUE, with a key of "+humanize.Or(names)+", such as service=nginx.")
 }
 
 // few returns the first of many names.
@@ -92,6 +92,19 @@ func few(names []string) []string {
 	return names
 }
 
-func invalid(message, hint string) error {
+func wrongSelector(message, hint string) error {
 	return &app.Error{Code: app.EInvalid, Field: "on", Message: message, Hint: hint}
+}
+
+// CheckSelector says what is wrong with how a selector is written; "" where nothing is.
+func CheckSelector(text string) (message, hint string) {
+	key, value, _ := strings.Cut(text, "=")
+	if _, err := selectValues(nil, strings.TrimSpace(key)); err != nil {
+		e := app.AsError(err)
+		return e.Message, e.Hint
+	}
+	if strings.TrimSpace(value) == "" {
+		return "A value is missing.", "Use KEY=VALUE, such as service=nginx."
+	}
+	return "", ""
 }

@@ -1,0 +1,63 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/cluster"
+	"muster/app/plan"
+	"muster/app/run"
+	"muster/app/template"
+)
+
+// fakeRuns is a Muster on whose clusters commands were run.
+type fakeRuns struct {
+	view run.View
+	ask  run.Ask
+}
+
+func (k *fakeRuns) RunCommand(_ context.Context, _ app.Actor, _ string, ask run.Ask) (cluster.UpdateAnswer, error) {
+	k.ask = ask
+	return cluster.UpdateAnswer{}, app.Errorf(app.EConflict, "Not now.")
+}
+
+func (k *fakeRuns) Run(_ context.Context, _ app.Actor, _ string, operation int64) (run.View, error) {
+	if operation != k.view.Operation.ID {
+		return run.View{}, &app.Error{Code: app.ENotFound, Reason: plan.NoRun, Message: "No command."}
+	}
+	return k.view, nil
+}
+
+func (k *fakeRuns) Actions(context.Context, app.Actor, string) ([]run.Action, error) {
+	return []run.Action{
+		{SavedAction: template.SavedAction{Name: "backup", Description: "Copies <b>all.", On: []string{"service=db"}, Approval: true}, Title: "Back up", May: true},
+		{SavedAction: template.SavedAction{Name: "wipe", Who: template.ActionAdmins}, Title: "Wipe"}}, nil
+}
+
+// The page shows a command with its exit codes, and offers to run it again; the page of actions has those that one may run.
+func TestRunsAreShown(t *testing.T) {
+	at := time.Date(2030, 1, 1, 8, 0, 0, 0, time.UTC)
+	k := &fakeRuns{view: run.View{Operation: app.Operation{ID: 7, Kind: app.OperationRun, Status: app.OperationFailed, Requester: "ada", CreatedAt: at},
+		Run: plan.Run{Command: "echo <b>hi"}, Exit: 3, Results: []plan.RunResult{
+			{Node: "n1", State: app.StepSucceeded, StartedAt: at, EndedAt: at.Add(2 * time.Second)}, {Node: "n2", State: app.StepFailed, Exit: 3, Error: "exit code 3"},
+			{Node: "n3", State: app.StepFailed, Exit: plan.NoExit, Error: "No answer from n3."}, {Node: "n4", State: app.StepWaiting, Exit: plan.NoExit}}}}
+	s := visit(t, func(c *Config) {
+		f := fakeOf(c)
+		c.UseCases = useCases(f, k, newFakeQuotas(f))
+	})
+	s.signIn("ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.get("/clusters/"+id+"/runs/7").reads(http.StatusOK, "echo <b>hi", "1 of 4", "Exit code 3", "No answer from n3.", "Waiting", "Run on failed nodes", "Run again", "Run by ada")
+	if r := s.get("/clusters/" + id + "/runs/8"); r.status != http.StatusSeeOther {
+		t.Errorf("another operation answers %d", r.status)
+	}
+	s.get("/clusters/"+id+"/runs/x").reads(http.StatusNotFound, "doesn't exist")
+	s.get("/clusters/"+id+"/actions").reads(http.StatusOK, "Back up", "Copies <b>all.", "on nodes with service=db", "requires approval", "Run action", "For admins", "Run command")
+	s.call("POST", "/clusters/"+id+"/runs", `{"action":"backup","parameters":{"keep":3},"on":["node=n1"],"batch":2,"timeout":"5m"}`)
+	if k.ask.Action != "backup" || k.ask.Batch != 2 || k.ask.Timeout != "5m" || len(k.ask.On) != 1 || k.ask.Parameters["keep"] == nil {
+		t.Errorf("asked for %+v", k.ask)
+	}
+}
