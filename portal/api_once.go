@@ -27,7 +27,8 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 	key, m := ctx.Header(site.OnceHeader), ctx.Method()
 	kept := p.Repeats
 	if key == "" || m == http.MethodGet || m == http.MethodHead || len(ctx.Operation().Security) == 0 ||
-		ctx.Operation().MaxBodyBytes != site.APILimit || ctx.Operation().Metadata[site.MetaStream] == true { // large bodies aren't held in memory
+		ctx.Operation().MaxBodyBytes != site.APILimit || ctx.Operation().Metadata[site.MetaStream] == true ||
+		ctx.Operation().Metadata[site.MetaUnkept] == true { // large bodies aren't held in memory
 		next(ctx)
 		return
 	}

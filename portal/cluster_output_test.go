@@ -90,6 +90,19 @@ func TestOutputsAreShownAndRevealed(t *testing.T) {
 		t.Errorf("revealed %s", got)
 	}
 
+	// By REST too, a repeated request is one more, and answers with secrets aren't kept.
+	k.revealed = nil
+	for range 2 {
+		a := s.call("POST", path+"/outputs/reveal", `{"names":["db_url"]}`, site.OnceHeader, "k1")
+		if l := as[output.List](a, http.StatusOK); len(l.Outputs) != 1 || l.Outputs[0].Value != "postgresql://app:hunter2@db/" {
+			t.Errorf("%+v", l)
+		}
+	}
+	if len(k.revealed) != 2 {
+		t.Errorf("revealed %q", k.revealed)
+	}
+	s.call("GET", path+"/outputs", "").lacks("hunter2")
+
 	// Someone who only sees the cluster has neither buttons nor values.
 	k.may = false
 	a := s.get(path + "/outputs")

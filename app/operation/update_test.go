@@ -183,6 +183,7 @@ func TestWholeConfigurationAndAdoptedTemplate(t *testing.T) {
 
 	newer := *f.Catalog.Templates["shop"]
 	newer.Links = []app.Link{{Label: "Handbook", URL: "https://handbook.example.com"}}
+	newer.Outputs = []template.Output{{Name: "port", Type: template.OutputText, Value: "${config:port}"}}
 	f.Catalog.Templates["shop"] = &newer
 	p, done := f.Carried(cluster.Update{Kind: app.OperationUpgrade})
 	if p.NoChanges || len(p.Plan.Steps) != 0 || len(done) != 0 {
@@ -190,6 +191,9 @@ func TestWholeConfigurationAndAdoptedTemplate(t *testing.T) {
 	}
 	if got := f.See("shop").Links; len(got) == 0 || got[0].Label != "Handbook" {
 		t.Errorf("links are %v", got)
+	}
+	if got, err := f.Services.Outputs.ClusterOutputs(t.Context(), f.Who, "shop"); err != nil || len(got.Outputs) != 1 || got.Outputs[0].Value != "81" {
+		t.Errorf("outputs are %+v, %v", got, err)
 	}
 }
 

@@ -33,7 +33,7 @@ func Routes(p *Service) []site.Route {
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
 		site.Get("/clusters/{id}/outputs", p.apiList, site.About("List a cluster's outputs, without secret values")),
-		site.Post("/clusters/{id}/outputs/reveal", p.apiReveal, site.Answers(http.StatusOK),
+		site.Post("/clusters/{id}/outputs/reveal", p.apiReveal, site.Answers(http.StatusOK), site.Unkept,
 			site.About("Get a cluster's outputs with secret values; the audit log says which")),
 	}
 }

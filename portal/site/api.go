@@ -26,6 +26,9 @@ func ServeOpenAPI(doc *huma.OpenAPI) http.HandlerFunc {
 
 const MetaStream = "stream"
 
+// MetaUnkept marks operations whose answers aren't kept for repeated requests.
+const MetaUnkept = "unkept"
+
 type ActorKey struct{}
 
 type StillKey struct{}

@@ -147,5 +147,9 @@ func EitherUpdate(o *huma.Operation) {
 	}
 }
 
+// Unkept repeats an operation for each request, even with the same idempotency key: its answer has secrets, and each request
+// is in the audit log.
+func Unkept(o *huma.Operation) { o.Metadata = map[string]any{MetaUnkept: true} }
+
 // Slow allows an operation more time, since it calls other systems.
 func Slow(o *huma.Operation) { o.Metadata = map[string]any{MetaStream: true} }
