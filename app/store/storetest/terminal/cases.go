@@ -131,7 +131,7 @@ func (t *storeTest) settings() {
 	}
 	set, err = t.Store.TerminalSettings(t.Ctx, kit.Tenant)
 	t.Must(err)
-	t.want("set", fmt.Sprint(set.Record, set.StepUp, set.KeepDays, set.ChangedBy), "true true 7 boss")
+	t.want("set", fmt.Sprintf("%t %t %d %s", set.Record, set.StepUp, set.KeepDays, set.ChangedBy), "true true 7 boss")
 	set, err = t.Store.TerminalSettings(t.Ctx, "t2")
 	t.Must(err)
 	t.want("another tenant's", set.Record, false)
