@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -28,7 +29,13 @@ func steadyAddress(t *testing.T) string {
 }
 
 // termPage is a browser with the page of a terminal.
-type termPage struct{ *portaltest.Browser }
+type termPage struct {
+	*portaltest.Browser
+	t *testing.T
+}
+
+// termHangs is reached only where something hangs.
+const termHangs = 20 * time.Second
 
 // onScreen is what a terminal shows, in JavaScript.
 const onScreen = `(() => { const b = window.musterTerminal.buffer.active, all = [];
@@ -36,14 +43,29 @@ const onScreen = `(() => { const b = window.musterTerminal.buffer.active, all = 
 
 // shows waits until the screen has a text, which is JavaScript.
 func (b termPage) shows(js string) {
-	b.Until(`window.musterTerminal && ` + onScreen + `.includes(` + js + `)`)
+	b.until(`!!window.musterTerminal && ` + onScreen + `.includes(` + js + `)`)
+}
+
+// until is Until, and says what is shown where it never happens.
+func (b termPage) until(js string) {
+	b.t.Helper()
+	for late := time.Now().Add(termHangs); ; time.Sleep(20 * time.Millisecond) {
+		is, err := chromedp.Run(b.Ctx, chromedp.Evaluate[bool](`document.readyState !== "loading" && !!(`+js+`)`))
+		if err == nil && is {
+			return
+		}
+		if time.Now().After(late) {
+			text, _ := chromedp.Run(b.Ctx, chromedp.Evaluate[string](`(window.musterTerminal ? `+onScreen+` : "") + document.body.innerText`))
+			b.t.Fatalf("%s never becomes true (%v), but:\n%s", js, err, text)
+		}
+	}
 }
 
 func (b termPage) state(name string) {
-	b.Until(`document.getElementById("term-state") && document.getElementById("term-state").dataset.state === "` + name + `"`)
+	b.until(`document.getElementById("term-state") && document.getElementById("term-state").dataset.state === "` + name + `"`)
 }
 
-func (b termPage) line(text string) { b.Do(chromedp.KeyEvent(text + "\r")) }
+func (b termPage) line(text string) { b.Keys(text + "\r") }
 
 func (b termPage) click(css string) { b.Do(chromedp.Click(chromedp.CSS(css))) }
 
@@ -52,11 +74,11 @@ func TestBrowserTerminal(t *testing.T) {
 	t.Parallel()
 	const password = "correct horse battery"
 	p := newProcessAt(t, steadyAddress(t), "MUSTER_ADMIN_PASSWORD="+password)
-	v := p.await(p.create(2).ID)
-	b := termPage{portaltest.Open(t, p.client().Settings().URL)}
+	v := p.await(p.create(3).ID)
+	b := termPage{portaltest.Open(t, p.client().Settings().URL), t}
 	b.Open("/clusters/" + v.ID + "/access")
 	b.Do(chromedp.SendKeys(chromedp.ID("user"), "admin"), chromedp.SendKeys(chromedp.ID("password"), password), chromedp.Submit(chromedp.ID("password")))
-	b.Until(`document.querySelector('[aria-label="Open terminal on n1"]')`)
+	b.until(`document.querySelector('[aria-label="Open terminal on n1"]')`)
 	b.click(`[aria-label="Open terminal on n1"]`)
 	b.state("open")
 	b.line(`A=be''fore; echo re''ady-$A`)
@@ -69,19 +91,19 @@ func TestBrowserTerminal(t *testing.T) {
 	p.start()
 	b.state("open")
 	b.shows(`"load average"`)
-	b.Do(chromedp.KeyEvent("q"))
+	b.Keys("q")
 	b.line(`echo still-$A`)
 	b.shows(`"still-before"`) // the same shell
 	b.line(`echo wide-$(tput cols)-`)
 	b.shows(`"wide-" + musterTerminal.cols + "-"`)
 	wide := b.Eval(`String(musterTerminal.cols)`)
 	b.Size(800, 700)
-	b.Until(`String(musterTerminal.cols) !== "` + wide + `"`)
+	b.until(`String(musterTerminal.cols) !== "` + wide + `"`)
 	b.line(`echo narrow-$(tput cols)-`)
 	b.shows(`"narrow-" + musterTerminal.cols + "-"`)
 	b.click("#term-quit")
 	b.state("end")
-	b.Until(`document.querySelector(".term-over").textContent.includes("You closed this terminal.")`)
+	b.until(`document.querySelector(".term-over").textContent.includes("You closed this terminal.")`)
 
 	b.recorded(v.ID)
 	b.phone(v.ID)
@@ -93,42 +115,55 @@ func (b termPage) recorded(cluster string) {
 	b.Open("/terminals")
 	b.click(`input[name="record"]`)
 	b.Do(chromedp.Submit(chromedp.ID("keep_days")))
-	b.Until(`location.search === "?saved"`)
+	b.until(`location.search === "?saved"`)
 	b.Open("/clusters/" + cluster + "/nodes/n1/terminal")
-	b.Until(`document.getElementById("term-start")`)
-	b.Until(`document.getElementById("term-state").textContent.trim() === "Not started"`)
-	b.Until(`document.querySelector(".term-over").textContent.includes("Terminals here are recorded.")`)
+	b.until(`document.getElementById("term-start")`)
+	b.until(`document.getElementById("term-state").textContent.trim() === "Not started"`)
+	b.until(`document.querySelector(".term-over").textContent.includes("Terminals here are recorded.")`)
 	b.click("#term-start")
 	b.state("open")
-	b.Until(`!document.getElementById("term-recorded").hidden`)
-	b.line(`echo gr''ün-$(tput cols)-; exit`)
+	b.until(`!document.getElementById("term-recorded").hidden`)
+	b.line(`echo gr''ün-$(tput cols)-`)
+	b.shows(`"grün-"`)
+	b.line(`sleep 2; exit`)
 	b.state("end")
 	b.Open("/terminals")
-	b.Until(`[...document.querySelectorAll("#terminals a")].some(a => a.textContent.includes("Play recording"))`)
+	b.until(`[...document.querySelectorAll("#terminals a")].some(a => a.textContent.includes("Play recording"))`)
 	b.Do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("#terminals a")].find(a => a.textContent.includes("Play recording")).click()`))
+	b.until(`document.getElementById("play-go") && document.getElementById("play-go").textContent.trim() === "Play again"`)
+	b.shows(`"exited"`)
+	b.Do(chromedp.Evaluate[chromedp.Void](toText("grün-")))
 	b.shows(`"grün-"`)
+}
+
+// toText moves a recording to a second after it shows a text.
+func toText(text string) string {
+	return `fetch(document.getElementById("play").dataset.cast).then(r => r.text()).then(all => {
+		const at = document.getElementById("play-at");
+		at.value = JSON.parse(all.split("\n").find(l => l.includes("` + text + `")))[0] + 1;
+		at.oninput();
+	}).catch(e => { document.body.append(String(e)) })`
 }
 
 // phone uses the keys below the terminal.
 func (b termPage) phone(cluster string) {
 	b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
 	b.Open("/clusters/" + cluster + "/nodes/n1/terminal")
-	b.Until(`document.getElementById("term-start")`)
+	b.until(`document.getElementById("term-start")`)
 	b.click("#term-start")
 	b.state("open")
-	b.Until(`getComputedStyle(document.getElementById("term-keys")).display === "flex" && document.documentElement.scrollWidth <= 390`)
-	b.line(`echo on-a-ph''one`)
-	b.shows(`"on-a-phone"`)
+	b.until(`getComputedStyle(document.getElementById("term-keys")).display === "flex" && document.documentElement.scrollWidth <= 390`)
+	b.line(`cat -v`)
+	b.shows(`"cat -v"`)
 	b.click(`[data-key="up"]`)
-	b.Do(chromedp.KeyEvent("\r"))
-	b.Until(onScreen + `.split("on-a-phone").length === 3`)
-	b.line(`sleep 1000 || echo st''opped; echo ba''ck-$?`)
-	b.shows(`"sleep 1000"`)
+	b.click(`[data-key="|"]`)
+	b.Keys("\r")
+	b.shows(`"^[[A|"`)
 	b.click(`[data-key="ctrl"]`)
-	b.Until(`document.querySelector('[data-key="ctrl"]').getAttribute("aria-pressed") === "true"`)
-	b.Do(chromedp.KeyEvent("c"))
-	b.line(`echo af''ter`)
-	b.shows(`"after"`)
+	b.until(`document.querySelector('[data-key="ctrl"]').getAttribute("aria-pressed") === "true"`)
+	b.Keys("c")
+	b.line(`echo af''ter-$?`)
+	b.shows(`"after-130"`)
 	b.click("#term-quit")
 	b.state("end")
 }
