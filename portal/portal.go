@@ -132,6 +132,9 @@ func (p *Portal) ByHost(next http.Handler) http.Handler {
 // Close ends all event streams and long polls; readers reconnect to the next process. Calling it twice is harmless. Pages are served as
 // before.
 func (p *Portal) Close() error {
-	p.once.Do(func() { close(p.Closing) })
+	p.once.Do(func() {
+		close(p.Closing)
+		p.port.Close()
+	})
 	return nil
 }

@@ -193,16 +193,21 @@ func (s *Service) watch(ctx context.Context, actor app.Actor, key linkKey, l *li
 			return
 		case <-tick.C:
 		}
-		s.mu.Lock()
-		idle := l.open <= 0 && s.Now().Sub(l.left) > idleTime
-		if idle && s.links[key] == l {
-			delete(s.links, key) // no one takes it from here on
-		}
-		s.mu.Unlock()
-		if idle || !s.still(ctx, actor, key) {
+		if s.over(ctx, actor, key, l) {
 			return
 		}
 	}
+}
+
+// over reports whether a link has to end. One that no one uses is taken by no one from here on.
+func (s *Service) over(ctx context.Context, actor app.Actor, key linkKey, l *link) bool {
+	s.mu.Lock()
+	idle := l.open <= 0 && s.Now().Sub(l.left) > idleTime
+	if idle && s.links[key] == l {
+		delete(s.links, key)
+	}
+	s.mu.Unlock()
+	return idle || !s.still(ctx, actor, key)
 }
 
 // still reports whether the sign-in and its access hold.

@@ -28,6 +28,7 @@ const hangs = 5 * time.Minute // reached only where something hangs
 
 // process is a server as a process of its own, on a data directory of the test's.
 type process struct {
+	listen  string
 	t       *testing.T
 	program string // "": this test binary
 	data    string
@@ -58,6 +59,12 @@ func (s *safeBuffer) String() string {
 // demo). When the test ends its clusters are deleted and the server is stopped.
 func newProcess(t *testing.T, env ...string) *process {
 	t.Helper()
+	return newProcessAt(t, "127.0.0.1:0", env...)
+}
+
+// newProcessAt is newProcess at an address, where it also is after a restart.
+func newProcessAt(t *testing.T, listen string, env ...string) *process {
+	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("the example's services are written in python3, which is not here")
 	}
@@ -66,7 +73,7 @@ func newProcess(t *testing.T, env ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, data: filepath.Join(t.TempDir(), "data"), catalog: []string{"../../examples/catalog", mode}, env: env}
+	p := &process{t: t, data: filepath.Join(t.TempDir(), "data"), catalog: []string{"../../examples/catalog", mode}, env: env, listen: listen}
 	t.Cleanup(p.tidy)
 	p.start()
 	return p
@@ -75,7 +82,7 @@ func newProcess(t *testing.T, env ...string) *process {
 // start begins the server and waits until it answers.
 func (p *process) start() {
 	p.t.Helper()
-	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", p.data}
+	args := []string{"serve", "--listen", cmp.Or(p.listen, "127.0.0.1:0"), "--data", p.data}
 	for _, c := range p.catalog {
 		args = append(args, "--catalog", c)
 	}

@@ -99,6 +99,7 @@ func tryProxy(t *testing.T, set func(upstream string) (url string, cmd *exec.Cmd
 		}
 		fmt.Fprintln(w, "two")
 	})
+	mux.HandleFunc("GET /upgrade", upgrade)
 	muster := httptest.NewServer(mux)
 	defer muster.Close()
 	url, cmd := set(strings.TrimPrefix(muster.URL, "http://"))
@@ -126,13 +127,16 @@ func tryProxy(t *testing.T, set func(upstream string) (url string, cmd *exec.Cmd
 	defer cancel()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{ServerName: "muster.example.org", InsecureSkipVerify: true}}} // a certificate of the test's own
 	defer client.CloseIdleConnections()
-	ask := func(method, path string, body io.Reader) (*http.Response, error) {
+	ask := func(method, path string, body io.Reader, change ...func(*http.Request)) (*http.Response, error) {
 		r, err := http.NewRequestWithContext(ctx, method, url+path, body)
 		if err != nil {
 			return nil, err
 		}
 		r.Host = "muster.example.org"
 		r.Header.Set("X-Forwarded-For", "192.0.2.6")
+		for _, c := range change {
+			c(r)
+		}
 		return client.Do(r)
 	}
 	text := func(method, path string, body io.Reader) string {
@@ -171,6 +175,7 @@ func tryProxy(t *testing.T, set func(upstream string) (url string, cmd *exec.Cmd
 	if got := text("POST", "/size", bytes.NewReader(make([]byte, 3<<20))); got != fmt.Sprint(3<<20, error(nil)) {
 		t.Errorf("of 3 MiB %s came", got)
 	}
+	tryUpgrade(t, func(change func(*http.Request)) (*http.Response, error) { return ask("GET", "/upgrade", nil, change) })
 	resp, err := ask("GET", "/stream", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -183,6 +188,45 @@ func tryProxy(t *testing.T, set func(upstream string) (url string, cmd *exec.Cmd
 	close(more)
 	if !lines.Scan() || lines.Text() != "two" {
 		t.Errorf("the second line of a stream is %q, %v", lines.Text(), lines.Err())
+	}
+}
+
+// upgrade is the other side of a WebSocket, as far as proxies see: it sends back what comes.
+func upgrade(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Upgrade") != "websocket" || !strings.EqualFold(r.Header.Get("Connection"), "upgrade") {
+		http.Error(w, "no WebSocket", http.StatusBadRequest)
+		return
+	}
+	conn, rw, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+	_, _ = io.Copy(conn, rw)
+}
+
+// tryUpgrade sends something through a WebSocket and back.
+func tryUpgrade(t *testing.T, ask func(change func(*http.Request)) (*http.Response, error)) {
+	t.Helper()
+	resp, err := ask(func(r *http.Request) {
+		r.Header.Set("Upgrade", "websocket")
+		r.Header.Set("Connection", "Upgrade")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	both, ok := resp.Body.(io.ReadWriter)
+	if resp.StatusCode != http.StatusSwitchingProtocols || !ok {
+		t.Fatalf("a WebSocket answers %s", resp.Status)
+	}
+	b := make([]byte, 5)
+	if _, err := both.Write([]byte("typed")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(both, b); err != nil || string(b) != "typed" {
+		t.Errorf("%q came back, %v", b, err)
 	}
 }
 

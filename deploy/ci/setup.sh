@@ -15,6 +15,7 @@ need unshare util-linux
 need ip iproute2
 need python3 python3
 need git git
+need tmux tmux
 need tar tar
 need sudo sudo
 need npm npm

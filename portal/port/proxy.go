@@ -30,8 +30,9 @@ const (
 
 // proxy passes requests on to ports.
 type proxy struct {
-	p       *Service
-	reverse *httputil.ReverseProxy
+	p         *Service
+	reverse   *httputil.ReverseProxy
+	transport *http.Transport
 }
 
 // visit is who asks for which port.
@@ -44,15 +45,13 @@ type visitKey struct{}
 
 func newProxy(p *Service) *proxy {
 	x := &proxy{p: p}
-	x.reverse = &httputil.ReverseProxy{
-		Rewrite: x.rewrite, ModifyResponse: modify, ErrorHandler: x.failed, FlushInterval: -1,
-		Transport: &http.Transport{
-			// Connections are kept by the host of the URL, which holds who they are of.
-			DialContext: x.dial, MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second, ResponseHeaderTimeout: headerTime,
-			// It's reached through SSH, which has proved which machine it is; what listens there mostly signs its own certificate.
-			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // see above
-		},
+	x.transport = &http.Transport{
+		// Connections are kept by the host of the URL, which holds who they are of.
+		DialContext: x.dial, MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second, ResponseHeaderTimeout: headerTime,
+		// It's reached through SSH, which has proved which machine it is; what listens there mostly signs its own certificate.
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // see above
 	}
+	x.reverse = &httputil.ReverseProxy{Rewrite: x.rewrite, ModifyResponse: modify, ErrorHandler: x.failed, FlushInterval: -1, Transport: x.transport}
 	return x
 }
 

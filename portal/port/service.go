@@ -67,3 +67,6 @@ func (p *Service) origin(label string) string {
 
 // localPath is a path of the same name; "/" for anything that could lead elsewhere.
 func localPath(path string) string { return site.Local(path) }
+
+// Close closes connections to apps that no request uses.
+func (p *Service) Close() { p.proxy.transport.CloseIdleConnections() }

@@ -162,14 +162,21 @@ func (s *server) connection(c net.Conn) {
 	sessions.Go(func() { ssh.DiscardRequests(requests) })
 	slots := make(chan struct{}, maxSessions)
 	for n := range channels {
-		if n.ChannelType() != "session" {
-			_ = n.Reject(ssh.UnknownChannelType, "only sessions are supported")
+		if kind := n.ChannelType(); kind != "session" && kind != "direct-tcpip" {
+			_ = n.Reject(ssh.UnknownChannelType, "only sessions and connections to ports are supported")
 			continue
 		}
 		select {
 		case slots <- struct{}{}:
 		default:
 			_ = n.Reject(ssh.ResourceShortage, "too many sessions")
+			continue
+		}
+		if n.ChannelType() == "direct-tcpip" {
+			sessions.Go(func() {
+				defer func() { <-slots }()
+				forward(ctx, n)
+			})
 			continue
 		}
 		ch, reqs, err := n.Accept()

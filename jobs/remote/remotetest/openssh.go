@@ -56,6 +56,7 @@ func OpenSSHWith(t testing.TB, env ...string) *Node {
 		return p
 	}
 	conf := strings.Join([]string{
+		"Subsystem sftp internal-sftp",
 		"HostKey " + write("host_key", string(hostPEM)),
 		"AuthorizedKeysFile " + write("authorized_keys", AuthorizedKey(userKey)+"\n") + " " + filepath.Join(n.Home, ".ssh", "authorized_keys"),
 		"PidFile none", "StrictModes no", "UsePAM no", "PermitRootLogin yes", "PasswordAuthentication no",

@@ -20,6 +20,7 @@ import (
 	"muster/app/store/storetest/policy"
 	"muster/app/store/storetest/pool"
 	"muster/app/store/storetest/resource"
+	"muster/app/store/storetest/terminal"
 	"muster/app/store/storetest/update"
 	"muster/app/store/storetest/volume"
 	"muster/app/store/storetest/webhook"
@@ -29,7 +30,7 @@ import (
 func StoreSuite(t *testing.T, open func(t *testing.T) *store.Store) {
 	kit.Run(t, alone(open), slices.Concat(execution.Cases, cluster.Cases, operation.Cases, update.Cases, policy.Cases, catalog.Cases, identity.Cases,
 		fleet.Cases, health.Cases, pool.Cases, webhook.Cases, build.Cases, resource.Cases, chat.Cases, volume.Cases, image.Cases,
-		notification.Cases))
+		notification.Cases, terminal.Cases))
 }
 
 // UpdateSuite is what every store makes of updates of active clusters.
