@@ -123,7 +123,9 @@ func (p *Portal) bearer() func(huma.Context, func(huma.Context)) {
 			p.WriteProblem(w, r, err)
 			return
 		}
-		still := func(ctx context.Context) (app.Actor, error) { return p.SignIns.ActorOfToken(ctx, token, site.Address(r)) }
+		still := func(ctx context.Context) (app.Actor, error) {
+			return p.SignIns.ActorOfToken(ctx, token, site.Address(r))
+		}
 		long := context.WithValue(ctx.Context(), site.StillKey{}, still)
 		next(huma.WithContext(ctx, a.In(context.WithValue(long, site.ActorKey{}, a))))
 	}

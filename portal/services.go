@@ -65,8 +65,8 @@ type services struct {
 	value     *providervalue.Service
 
 	notification *notification.Service
-	terminal  *terminal.Service
-	port      *port.Service
+	terminal     *terminal.Service
+	port         *port.Service
 }
 
 func newServices(s *site.Site) (n services) {
