@@ -66,7 +66,7 @@ func TestARecordingHasWhatWasShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if head["version"] != 2.0 || head["width"] != 90.0 || head["height"] != 20.0 || head["timestamp"] != float64(began.Unix()) || head["title"] != "ada on n1 of web-1" {
+	if head["title"] != "ada on n1 of web-1" || head["version"] != 2.0 || head["width"] != 90.0 || head["height"] != 20.0 || head["timestamp"] != float64(began.Unix()) {
 		t.Errorf("%v", head)
 	}
 	text, sizes, last := "", "", 0.0

@@ -127,7 +127,8 @@ func (t *storeTest) settings() {
 	t.Must(err)
 	t.want("by default", set.KeepDays, terminal.DefaultKeepDays)
 	for _, days := range []int{5, 7} {
-		t.Must(t.Store.SetTerminalSettings(t.Ctx, kit.Boss, terminal.Settings{Record: true, StepUp: true, KeepDays: days, ChangedBy: "boss", ChangedAt: t.Clock.Now()}))
+		t.Must(t.Store.SetTerminalSettings(t.Ctx, kit.Boss, terminal.Settings{Record: true, StepUp: true, KeepDays: days, ChangedBy: "boss",
+			ChangedAt: t.Clock.Now()}))
 	}
 	set, err = t.Store.TerminalSettings(t.Ctx, kit.Tenant)
 	t.Must(err)
