@@ -3,6 +3,7 @@ package port
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,7 +65,8 @@ func Of(c app.Cluster, nodes []app.Node, link string) (a Address, path string, o
 		}
 	}
 	for _, n := range nodes {
-		if host := u.Hostname(); n.Status == app.NodeReady && host != "" && (host == n.Hostname || host == n.Addresses[app.AddressAccess] || host == n.Addresses[app.AddressBind]) {
+		names := []string{n.Hostname, n.Addresses[app.AddressAccess], n.Addresses[app.AddressBind]}
+		if host := u.Hostname(); n.Status == app.NodeReady && host != "" && slices.Contains(names, host) {
 			a.Node = n.Name
 			_, err := ParseLabel(a.Label())
 			return a, u.RequestURI(), err == nil
@@ -77,8 +79,3 @@ const (
 	httpPort  = 80
 	httpsPort = 443
 )
-
-// Path is the portal's address that leads to a port's own name.
-func Path(a Address, path string) string {
-	return "/ports/" + a.Label() + "?" + url.Values{"path": {path}}.Encode()
-}

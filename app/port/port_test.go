@@ -47,13 +47,13 @@ func TestLinksOfNodes(t *testing.T) {
 	nodes := []app.Node{{Name: "n1", Hostname: "shop-1-n1.internal", Status: app.NodeReady, Addresses: map[string]string{app.AddressAccess: "198.51.100.7", app.AddressBind: "10.0.0.1"}},
 		{Name: "n2", Status: app.NodeCreated, Addresses: map[string]string{app.AddressAccess: "198.51.100.8"}}}
 	for link, want := range map[string]string{
-		"http://198.51.100.7:8080/app?x=1": "/ports/8080--n1--shop-1?path=%2Fapp%3Fx%3D1", "https://10.0.0.1": "/ports/443s--n1--shop-1?path=%2F",
-		"http://shop-1-n1.internal/": "/ports/80--n1--shop-1?path=%2F", "http://198.51.100.8/": "", "http://203.0.113.1/": "", "ftp://10.0.0.1/": "", "http://:80/": "",
+		"http://198.51.100.7:8080/app?x=1": "8080--n1--shop-1 /app?x=1", "https://10.0.0.1": "443s--n1--shop-1 /",
+		"http://shop-1-n1.internal/": "80--n1--shop-1 /", "http://198.51.100.8/": "", "http://203.0.113.1/": "", "ftp://10.0.0.1/": "", "http://:80/": "",
 		"http://10.0.0.1:0/": "", "http://10.0.0.1:99999/": "", "javascript:alert(1)": "", "%": "",
 	} {
 		got := ""
 		if a, path, ok := port.Of(c, nodes, link); ok {
-			got = port.Path(a, path)
+			got = a.Label() + " " + path
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", link, got, want)

@@ -133,7 +133,8 @@ func (s *Service) link(ctx context.Context, actor app.Actor, key linkKey) (*link
 	if l == nil {
 		if len(s.links) >= mostLinks {
 			s.mu.Unlock()
-			return nil, &app.Error{Code: app.ERateLimit, RetryAfter: time.Minute, Message: "Too many ports of nodes are open on this server.", Hint: "Try again in a few minutes."}
+			return nil, &app.Error{Code: app.ERateLimit, RetryAfter: time.Minute, Message: "Too many ports of nodes are open on this server.",
+				Hint: "Try again in a few minutes."}
 		}
 		l = &link{ready: make(chan struct{})}
 		s.links[key] = l

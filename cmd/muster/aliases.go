@@ -12,11 +12,12 @@ import (
 	"muster/cmd/muster/catalog"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
+	"muster/cmd/muster/connect"
 )
 
 // aliasCommands are typed so often that they exist at the top level as well as in their family.
 func aliasCommands(c *cli.Context) []*cobra.Command {
-	all := []*cobra.Command{waitCommand(c), cluster.SSHCommand(c), cluster.InventoryCommand(c), cluster.LogsCommand(c), catalog.ApplyCommand(c), catalog.DiffCommand(c)}
+	all := []*cobra.Command{waitCommand(c), connect.SSHCommand(c), cluster.InventoryCommand(c), cluster.LogsCommand(c), catalog.ApplyCommand(c), catalog.DiffCommand(c)}
 	for i, family := range []string{"", "cluster", "cluster", "cluster", "catalog", "catalog"} {
 		if family != "" {
 			all[i].Short += " (alias for " + family + " " + all[i].Name() + ")"

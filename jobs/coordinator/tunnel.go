@@ -60,7 +60,8 @@ func (r *Remote) stream(ctx context.Context, provisioner, request string) (*wire
 		trust = t.TLSClientConfig
 	}
 	q := url.Values{wire.TunnelProvisioner: {provisioner}, wire.TunnelRequest: {request}}
-	s, resp, err := wire.DialStream(ctx, strings.TrimSuffix(r.URL, "/")+pathWorker+"tunnel?"+q.Encode(), http.Header{"Authorization": {"Bearer " + r.Token()}}, trust)
+	at := strings.TrimSuffix(r.URL, "/") + pathWorker + "tunnel?" + q.Encode()
+	s, resp, err := wire.DialStream(ctx, at, http.Header{"Authorization": {"Bearer " + r.Token()}}, trust)
 	if err == nil {
 		return s, nil
 	}

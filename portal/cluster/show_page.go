@@ -374,5 +374,5 @@ func (c Show) through(l app.Link) string {
 	if !c.Apps || !ok || !c.Actor.MayIn("OpenPort", c.View.Cluster) {
 		return ""
 	}
-	return port.Path(a, path)
+	return page.PortURL(a, path)
 }

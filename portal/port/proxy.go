@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/port"
+	"muster/portal/page"
 	"muster/portal/site"
 )
 
@@ -127,7 +128,8 @@ func ownRequest(r *http.Request, at port.Address) bool {
 	switch from := r.Header.Get("Sec-Fetch-Site"); {
 	case from == "same-origin" || from == "none":
 		return true
-	case r.Header.Get("Sec-Fetch-Mode") == "navigate" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.Header.Get("Sec-Fetch-Dest") == "document":
+	case r.Header.Get("Sec-Fetch-Mode") == "navigate" && (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		r.Header.Get("Sec-Fetch-Dest") == "document":
 		return true
 	}
 	origin := r.Header.Get("Origin")
@@ -157,7 +159,7 @@ func (p *Service) toPortal(w http.ResponseWriter, r *http.Request, at port.Addre
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, strings.TrimSuffix(p.URL, "/")+port.Path(at, localPath(r.URL.RequestURI())), http.StatusSeeOther)
+	http.Redirect(w, r, strings.TrimSuffix(p.URL, "/")+page.PortURL(at, localPath(r.URL.RequestURI())), http.StatusSeeOther)
 }
 
 // signIn takes a ticket, and keeps the pass as a cookie of this name alone.

@@ -35,8 +35,9 @@ func (p *Service) open(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		return err
 	}
 	if p.AppsDomain == "" {
-		return &app.Error{Code: app.EConflict, Reason: "no_apps_domain", Message: "This server has no domain for apps, so ports of nodes can't be opened in the browser.",
-			Hint: "Use `muster cluster forward " + at.Cluster + " " + at.Node + ":" + label(at) + "`, or ask an admin to set --apps-domain."}
+		return &app.Error{Code: app.EConflict, Reason: "no_apps_domain",
+			Message: "This server has no domain for apps, so ports of nodes can't be opened in the browser.",
+			Hint:    "Use `muster cluster forward " + at.Cluster + " " + at.Node + ":" + label(at) + "`, or ask an admin to set --apps-domain."}
 	}
 	ticket, err := p.Ports.OpenPort(r.Context(), a, p.SignInOf(r), at)
 	if err != nil {

@@ -14,7 +14,7 @@ func (c templateChecker) actions(e *form.Entry, t *template.Template) {
 	if e.Broken {
 		return
 	}
-	for _, p := range template.CheckActions(t.Actions) {
+	for _, p := range plan.CheckActions(t.Actions) {
 		path := append([]any{"actions"}, p.Path...)
 		c.report(e, rule(e), path, p.Hint, "%s: %s", e.Spell(path), p.Message)
 	}

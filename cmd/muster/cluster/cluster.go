@@ -57,7 +57,6 @@ func Command(c *cli.Context, more ...*cobra.Command) *cobra.Command {
 		clusterCloneCommand(c),
 		clusterDiffCommand(c),
 		clusterCheckCommand(c),
-		SSHCommand(c),
 		clusterCertificateCommand(c),
 	)
 	cmd.AddCommand(updateCommands(c)...)

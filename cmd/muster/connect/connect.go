@@ -19,7 +19,7 @@ import (
 
 // Commands are the commands of this package.
 func Commands(c *cli.Context) []*cobra.Command {
-	return []*cobra.Command{streamCommand(c), forwardCommand(c), proxyCommand(c), copyCommand(c)}
+	return []*cobra.Command{SSHCommand(c), streamCommand(c), forwardCommand(c), proxyCommand(c), copyCommand(c)}
 }
 
 // streamCommand is for ssh's ProxyCommand.

@@ -115,7 +115,8 @@ func (s *visits) forward(ctx context.Context, c *cli.Context, all []forwarded) e
 		l, err := net.Listen("tcp", f.Local)
 		if err != nil {
 			cancel()
-			return &app.Error{Code: app.EConflict, Message: "can't listen on " + f.Local + ": " + reason(err), Hint: "Choose another port of this host: LOCAL:NODE:PORT."}
+			return &app.Error{Code: app.EConflict, Message: "can't listen on " + f.Local + ": " + reason(err),
+				Hint: "Choose another port of this host: LOCAL:NODE:PORT."}
 		}
 		fmt.Fprintf(c.Stdout, "%s → %s:%d\n", l.Addr(), f.Node, f.Remote)
 		context.AfterFunc(ctx, func() { _ = l.Close() })

@@ -32,7 +32,8 @@ type signInFlags struct{ file, url, apps, proxies string }
 
 func (f *signInFlags) declare(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "public-url", "", "public `URL` of the portal, if it's behind a proxy (default $MUSTER_PUBLIC_URL)")
-	cmd.Flags().StringVar(&f.apps, "apps-domain", "", "`domain` below which ports of nodes have names of their own, such as apps.example.com (default $MUSTER_APPS_DOMAIN, or none)")
+	cmd.Flags().StringVar(&f.apps, "apps-domain", "",
+		"`domain` below which ports of nodes have names of their own, such as apps.example.com (default $MUSTER_APPS_DOMAIN, or none)")
 	cmd.Flags().StringVar(&f.file, "sign-in", "", "`file` with identity providers and LDAP directories for sign-in (default $MUSTER_SIGN_IN); see docs/sign-in.md")
 	cmd.Flags().StringVar(&f.proxies, "trusted-proxies", "",
 		"networks of proxies that are trusted to report client addresses, as `CIDR,…` (default $MUSTER_TRUSTED_PROXIES, or none)")
@@ -87,7 +88,8 @@ func appsDomain(text string) (string, error) {
 	if text = strings.ToLower(text); text == "" || domainForm.MatchString(text) && len(text) <= 180 {
 		return text, nil
 	}
-	return "", cli.Usagef("--apps-domain %q isn't a domain", text).Hint("For example: apps.example.com, with a DNS record and a certificate for *.apps.example.com.")
+	return "", cli.Usagef("--apps-domain %q isn't a domain", text).
+		Hint("For example: apps.example.com, with a DNS record and a certificate for *.apps.example.com.")
 }
 
 func trustedProxies(text string) ([]netip.Prefix, error) {

@@ -266,7 +266,8 @@ func (s *Server) listen(ctx context.Context) (err error) {
 	s.Portal = wiring.Portal(s.Services, portal.Config{Chat: installer(s.slack), Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(),
 		CAFingerprint:   s.Fingerprint,
 		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure ||
-			strings.HasPrefix(at, "https://"), URL: at, AppsDomain: s.SignIn.Apps, Proxies: s.SignIn.Proxies, Providers: elsewhere, Directories: directories, APIRate: s.APIRate,
+			strings.HasPrefix(at, "https://"), URL: at, AppsDomain: s.SignIn.Apps,
+		Proxies: s.SignIn.Proxies, Providers: elsewhere, Directories: directories, APIRate: s.APIRate,
 		Meter: s.metrics, Tracer: s.tracer})
 	mux := http.NewServeMux()
 	s.probe = &Probe{Database: s.Store.Ping, Queue: s.queue.Ping}
