@@ -21,7 +21,7 @@ import (
 type Files struct {
 	client *sftp.Client
 	ch     ssh.Channel
-	// Copied, where set, is told of each file that was copied.
+	// Copied, where set, is called for each file that was copied.
 	Copied func(name string, bytes int64)
 }
 
