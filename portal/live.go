@@ -45,6 +45,8 @@ type livePage struct {
 	// wakes returns the topics that wake it; nil: all changes in the actor's tenant.
 	wakes func(a app.Actor) []app.Topic
 	every time.Duration // 0: liveLook
+	// output is for pages of a cluster, by the second part of their path, that show output: it wakes no list of the tenant.
+	output bool
 }
 
 // ofInstallation wakes pages of the installation on changes in any tenant or provisioner.
@@ -65,9 +67,8 @@ func (p services) livePages() map[string]livePage {
 		// A check that failed wakes no page.
 		"/clusters/*/receipt": {read: p.fleet.ReceiptLive, every: 10 * time.Second},
 		"/notifications":      {read: p.notification.Live},
-		// Output wakes no list of the tenant.
-		"/clusters/*/runs/*": {read: p.run.Live, every: 2 * time.Second},
-		"/orphans":           {read: p.fleet.OrphansLive, wakes: ofInstallation},
+		"/clusters/*/runs/*":  {read: p.run.Live, output: true},
+		"/orphans":            {read: p.fleet.OrphansLive, wakes: ofInstallation},
 		// It shows when each was last seen.
 		"/provisioners": {read: p.fleet.ProvisionersLive, wakes: ofInstallation, every: 10 * time.Second},
 		"/manual-steps": {read: p.cluster.ManualSteps.Live},
@@ -124,6 +125,9 @@ func (p *liveUpdates) stream(w http.ResponseWriter, r *http.Request, a app.Actor
 	wakes := []app.Topic{app.TenantTopic(a.Tenant)}
 	if one.wakes != nil {
 		wakes = one.wakes(a)
+	}
+	if parts := strings.Split(at.Path, "/"); one.output {
+		wakes = append(wakes, app.ClusterTopic(parts[2]))
 	}
 	l.topics = liveTopics(a, wakes)
 	// Watching starts before the first read, so that no change is missed. Pages with the same topics share a watch, which may outlive the
