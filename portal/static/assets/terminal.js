@@ -23,7 +23,7 @@
   fit.fit();
   term.focus();
 
-  let id = saved.id || "", run = "", at = 0, shown = 0, reported = 0, ws = null, tries = 0, ended = false, timer = 0, over = null;
+  let id = saved.id || "", run = "", at = 0, shown = 0, reported = 0, ws = null, tries = 0, ended = false, timer = 0, over = null, why = null;
 
   function say(kind, text) {
     state.dataset.state = kind;
@@ -103,12 +103,25 @@
     tries++;
     const wait = Math.min(250 * 2 ** Math.min(tries - 1, 5), 5000);
     say("wait", navigator.onLine ? "Connection lost. Reconnecting" : "You are offline");
-    if (tries > 2) cover("The connection to Muster was lost.", "Trying again every few seconds. Your terminal keeps running.");
+    if (why) cover(why.message, why.hint || "Trying again every few seconds.");
+    else if (tries > 2) cover("The connection to Muster was lost.", "Trying again every few seconds. Your terminal keeps running.");
+    why = null;
     timer = setTimeout(connect, wait);
+    // A WebSocket doesn't say why it was refused.
+    if (tries > 1) fetch(box.dataset.stream, { headers: { "Muster-Part": "terminal" } }).then((r) => {
+      if (r.status !== 401 || ended) return;
+      clearTimeout(timer);
+      say("end", "Signed out");
+      const where = cover("Your session has expired.", "Sign in again to continue this terminal."), a = document.createElement("a");
+      a.href = location.pathname;
+      a.className = "button primary";
+      a.textContent = "Sign in";
+      where.append(a);
+    }, () => {});
   }
   function end(m) {
     if (m.again && tries < 60) {
-      if (tries > 2) cover(m.message, m.hint);
+      why = m;
       return; // its close follows, and connects again
     }
     ended = true;
