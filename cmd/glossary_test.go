@@ -21,7 +21,7 @@ var plainWords = strings.Fields(`
 	device diff doctor email end events family families files glass history inventory key left list logs man mode offers password partial profile provision quota
 	queue queues ready remaining reviews rules schedule schema second factor server settings sharing size slack spec ssh status steps template test time token top
 	offer usage version versions visibility workspaces zone require orphans muster compare down help hook types waiting facts fact health lease
-	idle keep savings inherit off env kubeconfig reveal read
+	idle keep savings inherit off env kubeconfig reveal read connect cp forward proxy
 `)
 
 // oldTerms were words of Muster's own; what each is called now is beside it.

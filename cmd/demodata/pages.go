@@ -24,7 +24,7 @@ var parameter = regexp.MustCompile(`([a-z-]*)/\{([a-z_]+)(:[^}]*)?\}`)
 var withoutData = []string{
 	"/account/second-factor/{act:", "/requests/{request}/{act:", // these lead back
 	"/admin/catalog/{kind:template|service|image|hardware|provider}/{name}/revert/", // entries have one version
-	"/admin/resources/{resource}", "/signin/{provider}",
+	"/admin/resources/{resource}", "/signin/{provider}", "/terminals/{terminal}",
 }
 
 // Pages returns every page that people open, with something on it: the route table, filled in. What is downloaded, followed live, or leads
@@ -38,9 +38,9 @@ func (h *Instance) Pages(ctx context.Context) ([]Page, error) {
 	var unknown []string
 	for _, r := range h.Portal.Routes() {
 		if r.Method != http.MethodGet || strings.HasPrefix(r.Pattern, "/api/") || strings.HasPrefix(r.Pattern, "/step-up") || strings.HasPrefix(r.Pattern, "/slack/") ||
-			strings.HasPrefix(r.Pattern, "/hooks/") || r.Pattern == "/metrics" || strings.HasPrefix(r.Pattern, "/.well-known/") || // for programs
+			strings.HasPrefix(r.Pattern, "/hooks/") || strings.HasPrefix(r.Pattern, "/ports/") || r.Pattern == "/metrics" || strings.HasPrefix(r.Pattern, "/.well-known/") || // for programs
 			slices.Contains([]string{"/link", "/account/password", "/clusters/preview", "/admin/policies/try"}, r.Pattern) ||
-			slices.Contains([]string{"live", "key", "export", "spec", "extend", "download"}, path.Base(r.Pattern)) {
+			slices.Contains([]string{"live", "key", "export", "spec", "extend", "download", "stream", "recording"}, path.Base(r.Pattern)) {
 			continue
 		}
 		p := Page{r.Pattern, parameter.ReplaceAllStringFunc(r.Pattern, func(m string) string {
@@ -72,7 +72,7 @@ func (h *Instance) known(ctx context.Context) (map[string]string, error) {
 	boss := h.actor(Admin)
 	k := map[string]string{"template": "web-shop", "user": user, "policy": "big-clusters", "hook": "on-call", "pool": "runners", "tenants": "research", "group": "shop", "kind": "template", "name": "web-shop",
 		"family": "automator", "type": "shell",
-		"/admin/catalog/provider/{name}/check name": "frankfurt", "/admin/catalog/provider/{name}/offers name": "frankfurt",
+		"node": "n1", "/admin/catalog/provider/{name}/check name": "frankfurt", "/admin/catalog/provider/{name}/offers name": "frankfurt",
 		"/clusters/{id}/{power:sleep|wake} power": "sleep", "/admin/webhooks/{hook}/deliveries/{delivery} hook": "chargeback"}
 	for name, patterns := range map[string][]string{
 		"payments":       {"id"},

@@ -10,6 +10,15 @@ import (
 	"muster/app/terminal"
 )
 
+// chunkAAD is the place of a part of a recording.
+func chunkAAD(terminal string, number int64) string {
+	return "terminal_chunks/" + chunkID(terminal, number)
+}
+
+func chunkID(terminal string, number int64) string {
+	return terminal + "/" + strconv.FormatInt(number, 10)
+}
+
 // AddChunk implements terminal.RecordingStore.
 func (s *Store) AddChunk(ctx context.Context, c terminal.Chunk) error {
 	return s.Write(ctx, func(t *db.Tx) error {
@@ -18,8 +27,8 @@ func (s *Store) AddChunk(ctx context.Context, c terminal.Chunk) error {
 			return db.Wrapped(err)
 		}
 		if err := t.Exec(`INSERT INTO terminal_chunks (id, terminal, number, sealed) VALUES (?, ?, ?, ?)`,
-			c.Terminal+"/"+strconv.FormatInt(number, 10), c.Terminal, number,
-			s.Seal(c.Events, db.TerminalChunkAAD(c.Terminal, number))); err != nil {
+			chunkID(c.Terminal, number), c.Terminal, number,
+			s.Seal(c.Events, chunkAAD(c.Terminal, number))); err != nil {
 			return err
 		}
 		return t.Exec(`UPDATE terminals SET seconds = ?, bytes = bytes + ? WHERE id = ?`, c.Seconds, len(c.Events), c.Terminal)
@@ -38,7 +47,7 @@ func (s *Store) Chunks(ctx context.Context, id string, f func(events []byte) err
 		if err != nil || !found {
 			return err
 		}
-		events, err := s.Unseal(sealed, db.TerminalChunkAAD(id, number))
+		events, err := s.Unseal(sealed, chunkAAD(id, number))
 		if err != nil {
 			return err
 		}
