@@ -95,8 +95,3 @@ func (k *Keyring) OpenWanted(b *appbuild.Build, sealed []byte) error {
 	}
 	return nil
 }
-
-// TerminalChunkAAD is the place of a part of a terminal's recording.
-func TerminalChunkAAD(terminal string, number int64) string {
-	return "terminal_chunks/" + terminal + "/" + strconv.FormatInt(number, 10)
-}

@@ -10,6 +10,11 @@ import (
 	"muster/app/terminal"
 )
 
+// chunkAAD is the place of a part of a recording.
+func chunkAAD(terminal string, number int64) string {
+	return "terminal_chunks/" + terminal + "/" + strconv.FormatInt(number, 10)
+}
+
 // AddChunk implements terminal.RecordingStore.
 func (s *Store) AddChunk(ctx context.Context, c terminal.Chunk) error {
 	return s.Write(ctx, func(t *db.Tx) error {
@@ -19,7 +24,7 @@ func (s *Store) AddChunk(ctx context.Context, c terminal.Chunk) error {
 		}
 		if err := t.Exec(`INSERT INTO terminal_chunks (id, terminal, number, sealed) VALUES (?, ?, ?, ?)`,
 			c.Terminal+"/"+strconv.FormatInt(number, 10), c.Terminal, number,
-			s.Seal(c.Events, db.TerminalChunkAAD(c.Terminal, number))); err != nil {
+			s.Seal(c.Events, chunkAAD(c.Terminal, number))); err != nil {
 			return err
 		}
 		return t.Exec(`UPDATE terminals SET seconds = ?, bytes = bytes + ? WHERE id = ?`, c.Seconds, len(c.Events), c.Terminal)
@@ -38,7 +43,7 @@ func (s *Store) Chunks(ctx context.Context, id string, f func(events []byte) err
 		if err != nil || !found {
 			return err
 		}
-		events, err := s.Unseal(sealed, db.TerminalChunkAAD(id, number))
+		events, err := s.Unseal(sealed, chunkAAD(id, number))
 		if err != nil {
 			return err
 		}
