@@ -21,6 +21,7 @@ import (
 	"muster/app/apptest"
 	"muster/app/store"
 	"muster/app/store/db"
+	"muster/app/terminal"
 )
 
 func keyOf(b byte) []byte { return bytes.Repeat([]byte{b}, store.KeySize) }
@@ -57,6 +58,9 @@ func fill(t testing.TB, s *store.Store, from, to int) {
 		if err := s.SetSecret(t.Context(), admin, fmt.Sprintf("S%03d", i), []byte("value "+name), time.Now()); err != nil {
 			t.Fatal(err)
 		}
+		if err := s.AddChunk(t.Context(), terminal.Chunk{Terminal: name, Events: []byte("shown in " + name)}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -77,6 +81,11 @@ func checkFilled(t testing.TB, s *store.Store, n int) {
 		v, err := s.SecretValues(t.Context(), "t", []string{secret}, time.Now())
 		if err != nil || v[secret] != "value "+name {
 			t.Fatalf("%s is %q, %v", secret, v[secret], err)
+		}
+		shown := ""
+		err = s.Chunks(t.Context(), name, func(b []byte) error { shown += string(b); return nil })
+		if err != nil || shown != "shown in "+name {
+			t.Fatalf("the recording of %s is %q, %v", name, shown, err)
 		}
 	}
 }
@@ -186,7 +195,7 @@ func TestFirstFormatIsDecryptedAndReencrypted(t *testing.T) {
 		}
 	}
 	check := sealFirstForm(t, keyOf(1), []byte("muster"), "settings/key_check")
-	for _, q := range []string{`DELETE FROM settings WHERE name = 'audit_key'`, `DELETE FROM settings WHERE name = 'key_check'`, `DELETE FROM secrets`,
+	for _, q := range []string{`DELETE FROM settings WHERE name = 'audit_key'`, `DELETE FROM settings WHERE name = 'key_check'`, `DELETE FROM secrets`, `DELETE FROM terminal_chunks`,
 		`UPDATE nodes SET secret = x''`, `UPDATE clusters SET definition = '{}', encrypted_definition = x''`, `DELETE FROM data_keys`, `UPDATE clusters SET ssh_key = x'' WHERE id > (SELECT min(id) FROM clusters)`} {
 		if _, err := db.ExecContext(t.Context(), q); err != nil {
 			t.Fatal(q, err)

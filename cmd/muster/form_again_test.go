@@ -82,6 +82,8 @@ func (s *formSite) send(method, path, from string, in url.Values, files ...strin
 // unrefused are routes whose forms no page has here, or that take all that can be typed, with the reason.
 var unrefused = map[string]string{
 	"/signin":                                 "for people who are not signed in: TestSignIn",
+	"/clusters/{id}/outputs":                  "buttons, for outputs that templates declare: TestOutputsAreShownAndRevealed",
+	"/clusters/{id}/outputs/download":         "a button, for outputs that are files: TestOutputsAreShownAndRevealed",
 	"/volumes/{volume}/extend":                "a button, beside kept volumes: TestVolumesAreShown",
 	"/volumes/{volume}/delete":                "a button, for kept volumes: TestVolumesAreShown",
 	"/volumes/{volume}/snapshots":             "a button, beside volumes: TestVolumesAreShown",

@@ -138,7 +138,6 @@ var clusterRules = map[string]string{
 	"POST /clusters/{id}/maintenance":                 "SetClusterMaintenance",
 	"GET /clusters/{id}/provider-values":              "ClusterProviderValues",
 	"POST /clusters/{id}/provider-values":             "SetClusterProviderValues",
-	"GET /ports/{label}":                              "OpenPort",
 	"GET /clusters/{id}/nodes/{node}/terminal":        "OpenTerminal",
 	"GET /clusters/{id}/nodes/{node}/terminal/stream": "OpenTerminal",
 	"POST /clusters/{id}/schedule":                    "SetSchedule",
