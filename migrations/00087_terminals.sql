@@ -7,7 +7,8 @@ CREATE TABLE tunnels (
     needs TEXT NOT NULL,
     guarded BIGINT NOT NULL,
     requested_at BIGINT NOT NULL,
-    provisioner TEXT NOT NULL
+    provisioner TEXT NOT NULL,
+    failure TEXT NOT NULL  -- why there is no connection, as JSON
 );
 CREATE INDEX tunnels_waiting ON tunnels (requested_at);
 

@@ -124,7 +124,11 @@ func (p *Portal) bearer() func(huma.Context, func(huma.Context)) {
 			return
 		}
 		still := func(ctx context.Context) (app.Actor, error) {
-			return p.SignIns.ActorOfToken(ctx, token, site.Address(r))
+			now, err := p.SignIns.ActorOfToken(ctx, token, site.Address(r))
+			if err != nil {
+				return now, err
+			}
+			return p.ActingIn(ctx, now, identity.HeaderTenant(r))
 		}
 		long := context.WithValue(ctx.Context(), site.StillKey{}, still)
 		next(huma.WithContext(ctx, a.In(context.WithValue(long, site.ActorKey{}, a))))

@@ -212,7 +212,7 @@ func New(c Config) *Services {
 	s.Image.Reconciler = image.NewReconciler(image.ReconcilerConfig{
 		Store: c.Store, Now: c.Now, Finder: s.Image.Finder, Catalogs: s.Catalog, Plans: s.Cluster.Plans, Keys: c.Keys})
 	addBuild(s, c)
-	s.Port = port.New(port.Config{Store: c.Store, Now: c.Now, Nodes: s.NodeAccess, Sessions: s.Identity.Sessions,
+	s.Port = port.New(port.Config{Store: c.Store, Now: c.Now, Nodes: s.NodeAccess, Sessions: s.Identity.Sessions, Tenants: s.Identity.Tenants,
 		Key: func(ctx context.Context) ([]byte, error) { return workerKeys.Get(ctx, c.Store) }})
 	addChat(s, c)
 	s.Settings = settings.New(settings.Config{Store: c.Store, Tenants: c.Store, People: c.Store, Rules: c.Store, Integrations: c.Store, Entries: c.Store,

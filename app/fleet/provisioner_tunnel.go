@@ -18,7 +18,9 @@ type TunnelRegistry interface {
 	// CheckTunnel is tunnel.Service.Check for this provisioner.
 	CheckTunnel(ctx context.Context, id, request string) error
 	// AnswerTunnel is tunnel.Service.Answer.
-	AnswerTunnel(request string, conn net.Conn, failure error) bool
+	AnswerTunnel(request string, conn net.Conn) bool
+	// FailTunnel is tunnel.Service.Fail.
+	FailTunnel(ctx context.Context, id, request string, failure *app.Error) error
 }
 
 var _ TunnelRegistry = (*registry)(nil)
@@ -39,8 +41,15 @@ func (r *registry) CheckTunnel(ctx context.Context, id, request string) error {
 	return r.app.Tunnels.Check(ctx, id, request)
 }
 
-func (r *registry) AnswerTunnel(request string, conn net.Conn, failure error) bool {
-	return r.app.Tunnels.Answer(request, conn, failure)
+func (r *registry) AnswerTunnel(request string, conn net.Conn) bool {
+	return r.app.Tunnels.Answer(request, conn)
+}
+
+func (r *registry) FailTunnel(ctx context.Context, id, request string, failure *app.Error) error {
+	if _, err := r.alive(ctx, id); err != nil {
+		return err
+	}
+	return r.app.Tunnels.Fail(ctx, id, request, failure)
 }
 
 // alive is own without registrations that have ended.

@@ -22,6 +22,7 @@ type claims struct {
 	Kind    string `json:"k"`
 	Label   string `json:"l"`
 	Session int64  `json:"s"`
+	Tenant  string `json:"t"` // in which the person acts
 	Until   int64  `json:"u"`
 	Nonce   string `json:"n,omitempty"`
 }
@@ -86,20 +87,23 @@ func (s *Service) verify(ctx context.Context, kind, text, label string) (claims,
 	return c, nil
 }
 
-// OpenPort returns a ticket, which lets a sign-in enter a port's own name, if the actor may use the node. It's in the audit log.
-func (s *Service) OpenPort(ctx context.Context, actor app.Actor, signIn int64, a Address) (string, error) {
+// OpenPort returns a ticket, which lets a sign-in enter a port's own name, if the actor may use the node, and the port with its
+// cluster's ID. It's in the audit log.
+func (s *Service) OpenPort(ctx context.Context, actor app.Actor, signIn int64, a Address) (ticket string, at Address, err error) {
 	if signIn == 0 {
-		return "", errPass
+		return "", a, errPass
 	}
 	n, err := s.Nodes.Find(ctx, actor, "OpenPort", a.Cluster, a.Node)
 	if err != nil {
-		return "", err
-	}
-	if err := s.Store.AddAuditEntry(ctx, actor.AuditEntry(s.Now(), "port.open", n.Cluster.ID, a.Label())); err != nil {
-		return "", err
+		return "", a, err
 	}
 	a.Cluster = n.Cluster.ID
-	return s.sign(ctx, claims{Kind: ticketKind, Label: a.Label(), Session: signIn, Until: s.Now().Add(ticketTime).Unix(), Nonce: rand.Text()})
+	if err := s.Store.AddAuditEntry(ctx, actor.AuditEntry(s.Now(), "port.open", n.Cluster.ID, a.Label())); err != nil {
+		return "", a, err
+	}
+	ticket, err = s.sign(ctx, claims{Kind: ticketKind, Label: a.Label(), Session: signIn, Tenant: actor.Tenant, Until: s.Now().Add(ticketTime).Unix(),
+		Nonce: rand.Text()})
+	return ticket, a, err
 }
 
 // Redeem returns the pass for a ticket, once.
@@ -120,7 +124,7 @@ func (s *Service) Redeem(ctx context.Context, ticket, label string) (string, err
 	if used {
 		return "", errPass
 	}
-	return s.sign(ctx, claims{Kind: passKind, Label: label, Session: c.Session, Until: s.Now().Add(PassTime).Unix()})
+	return s.sign(ctx, claims{Kind: passKind, Label: label, Session: c.Session, Tenant: c.Tenant, Until: s.Now().Add(PassTime).Unix()})
 }
 
 // Enter returns who comes with a pass. EUnauthorized where it isn't valid, or its sign-in has ended.
@@ -131,12 +135,12 @@ func (s *Service) Enter(ctx context.Context, pass, label string, v identity.Visi
 	}
 	now := s.Now()
 	s.mu.Lock()
-	if e, ok := s.entered[c.Session]; ok && now.Sub(e.at) < lookEvery && !now.Before(e.at) {
+	if e, ok := s.entered[signedIn{c.Session, c.Tenant}]; ok && now.Sub(e.at) < lookEvery && !now.Before(e.at) {
 		s.mu.Unlock()
 		return e.actor, nil
 	}
 	s.mu.Unlock()
-	actor, err := s.Sessions.ActorOfSession(ctx, c.Session, v)
+	actor, err := s.actorOf(ctx, c.Session, c.Tenant, v)
 	if err != nil {
 		return app.Actor{}, err
 	}
@@ -148,6 +152,15 @@ func (s *Service) Enter(ctx context.Context, pass, label string, v identity.Visi
 	if len(s.entered) > mostEntered {
 		clear(s.entered)
 	}
-	s.entered[c.Session] = entered{actor, now}
+	s.entered[signedIn{c.Session, c.Tenant}] = entered{actor, now}
 	return actor, nil
+}
+
+// actorOf returns who is signed in, as acting in a tenant, which for superadmins may be another than their own.
+func (s *Service) actorOf(ctx context.Context, session int64, tenant string, v identity.Visit) (app.Actor, error) {
+	a, err := s.Sessions.ActorOfSession(ctx, session, v)
+	if err != nil || tenant == a.Tenant {
+		return a, err
+	}
+	return s.Tenants.ActIn(ctx, a, tenant)
 }

@@ -23,12 +23,18 @@ type Sessions interface {
 	ActorOfSession(ctx context.Context, id int64, v identity.Visit) (app.Actor, error)
 }
 
+// Tenants lets superadmins act in other tenants.
+type Tenants interface {
+	ActIn(ctx context.Context, actor app.Actor, tenant string) (app.Actor, error)
+}
+
 // Config is what a service is created from.
 type Config struct {
 	Store    Store
 	Now      func() time.Time
 	Nodes    *sshaccess.Nodes
 	Sessions Sessions
+	Tenants  Tenants
 	Key      func(ctx context.Context) ([]byte, error) // of the installation
 }
 
@@ -39,7 +45,13 @@ type Service struct {
 	mu      sync.Mutex
 	links   map[linkKey]*link
 	used    map[string]int64 // nonces of tickets, until when they matter
-	entered map[int64]entered
+	entered map[signedIn]entered
+}
+
+// signedIn is a sign-in that acts in a tenant.
+type signedIn struct {
+	session int64
+	tenant  string
 }
 
 type entered struct {
@@ -49,7 +61,7 @@ type entered struct {
 
 // New returns the service.
 func New(c Config) *Service {
-	return &Service{Config: c, links: map[linkKey]*link{}, used: map[string]int64{}, entered: map[int64]entered{}}
+	return &Service{Config: c, links: map[linkKey]*link{}, used: map[string]int64{}, entered: map[signedIn]entered{}}
 }
 
 const (
@@ -216,8 +228,8 @@ func (s *Service) still(ctx context.Context, actor app.Actor, key linkKey) bool 
 	ctx, cancel := context.WithTimeout(ctx, checkEvery)
 	defer cancel()
 	if id, err := strconv.ParseInt(key.session, 10, 64); err == nil {
-		now, err := s.Sessions.ActorOfSession(ctx, id, identity.Visit{Looking: true})
-		if app.CodeOf(err) == app.EUnauthorized {
+		now, err := s.actorOf(ctx, id, key.tenant, identity.Visit{Looking: true})
+		if code := app.CodeOf(err); code == app.EUnauthorized || code == app.EForbidden || code == app.ENotFound {
 			return false
 		}
 		if err == nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
 // Request asks for a connection to a node's SSH port.
@@ -27,6 +28,14 @@ func (r Request) fits(p app.Provisioner) bool {
 	return p.State == app.ProvisionerActive && p.May(r.Tenant) && app.HasTags(p.Tags, r.Needs)
 }
 
+// Failure is why there is no connection.
+type Failure struct {
+	Code    app.Code `json:"code"`
+	Reason  string   `json:"reason,omitempty"`
+	Message string   `json:"message"`
+	Hint    string   `json:"hint,omitempty"`
+}
+
 // Store keeps requests for provisioners elsewhere, for as long as they wait.
 type Store interface {
 	// AddTunnel adds a request, wakes app.TunnelsTopic, and removes those from before old.
@@ -38,6 +47,10 @@ type Store interface {
 	// TunnelTaker returns the provisioner that took a request; ENotFound where there is no such request.
 	TunnelTaker(ctx context.Context, id string) (string, error)
 	DeleteTunnel(ctx context.Context, id string) error
+	// FailTunnel keeps why a provisioner that took a request couldn't connect, and wakes app.TunnelsTopic; ENotFound where it didn't take it.
+	FailTunnel(ctx context.Context, id, provisioner string, f Failure) error
+	// TunnelFailure returns that; nil where there is none.
+	TunnelFailure(ctx context.Context, id string) (*Failure, error)
 	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
@@ -101,16 +114,35 @@ func (s *Service) Dial(ctx context.Context, r Request) (net.Conn, error) {
 	s.waits[r.ID] = wait
 	s.mu.Unlock()
 	defer s.forget(ctx, r.ID, wait)
+	changed, stop := s.Store.Watch(app.TunnelsTopic())
+	defer func() { stop() }()
 	if err := s.Store.AddTunnel(ctx, r, now.Add(-kept)); err != nil {
 		return nil, err
 	}
-	select {
-	case a := <-wait:
-		return a.conn, a.err
-	case <-ctx.Done():
-		return nil, noProvisioner(r)
+	for {
+		select {
+		case a := <-wait:
+			return a.conn, a.err
+		case <-ctx.Done():
+			return nil, noProvisioner(r)
+		case <-changed:
+		}
+		stop()
+		changed, stop = s.Store.Watch(app.TunnelsTopic())
+		if f, err := s.Store.TunnelFailure(ctx, r.ID); err == nil && f != nil {
+			return nil, &app.Error{Code: f.Code, Reason: f.Reason, Message: f.Message, Hint: f.Hint}
+		}
 	}
 }
+
+// Fail says why a provisioner couldn't connect, to whichever server waits.
+func (s *Service) Fail(ctx context.Context, provisioner, id string, failure *app.Error) error {
+	return s.Store.FailTunnel(ctx, id, provisioner, Failure{failure.Code, humanize.CutText(failure.Reason, maxFailure), humanize.CutText(failure.ForPeople(), maxFailure),
+		humanize.CutText(failure.Hint, maxFailure)})
+}
+
+// maxFailure bounds each text of a failure, in bytes.
+const maxFailure = 1000
 
 // forget removes a request. A connection that came too late is closed.
 func (s *Service) forget(ctx context.Context, id string, wait chan answer) {
@@ -131,7 +163,7 @@ func (s *Service) forget(ctx context.Context, id string, wait chan answer) {
 
 func noProvisioner(r Request) error {
 	e := &app.Error{Code: app.ETransient, Reason: "no_provisioner", Message: "No connected provisioner reaches this node.",
-		Hint: "Check that one is running: muster provisioner list"}
+		Hint: "Check that one of this server's version is running: muster provisioner list"}
 	if len(r.Needs) > 0 {
 		e.Message = "No connected provisioner with " + app.TagText(r.Needs) + " reaches this node."
 	}
@@ -201,9 +233,8 @@ func (s *Service) Check(ctx context.Context, provisioner, id string) error {
 // Elsewhere is the reason of the error for an answer that another server waits for.
 const Elsewhere = "elsewhere"
 
-// Answer hands over a connection that Check allowed, or says why there is none. It reports whether someone still waits: if not, the caller closes
-// the connection.
-func (s *Service) Answer(id string, conn net.Conn, failure error) bool {
+// Answer hands over a connection that Check allowed. It reports whether someone still waits: if not, the caller closes the connection.
+func (s *Service) Answer(id string, conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wait := s.waits[id]
@@ -211,6 +242,6 @@ func (s *Service) Answer(id string, conn net.Conn, failure error) bool {
 		return false
 	}
 	delete(s.waits, id)
-	wait <- answer{conn, failure}
+	wait <- answer{conn: conn}
 	return true
 }

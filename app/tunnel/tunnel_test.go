@@ -2,7 +2,6 @@ package tunnel_test
 
 import (
 	"context"
-	"errors"
 	"net"
 	"testing"
 	"time"
@@ -76,14 +75,14 @@ func TestAProvisionerElsewhereConnects(t *testing.T) {
 	}
 	near, far := net.Pipe()
 	defer far.Close()
-	if !s.one.Answer(r.ID, near, nil) {
+	if !s.one.Answer(r.ID, near) {
 		t.Fatal("no one waits")
 	}
 	if d := <-got; d.err != nil || d.conn != near {
 		t.Fatalf("%+v", d)
 	}
 	// A second answer, and one on another server, come too late.
-	if s.one.Answer(r.ID, far, nil) || s.two.Answer(r.ID, far, nil) {
+	if s.one.Answer(r.ID, far) || s.two.Answer(r.ID, far) {
 		t.Error("a late answer is taken")
 	}
 	if n := s.Number(`SELECT count(*) FROM tunnels`); n != 0 {
@@ -129,7 +128,7 @@ func TestWhichProvisionerIsAsked(t *testing.T) {
 			}
 			cancel()
 			if d := <-got; app.AsError(d.err).Reason != "no_provisioner" {
-				t.Errorf("%+v", d)
+				t.Errorf("%+v %v", d, d.err)
 			}
 		})
 	}
@@ -154,12 +153,19 @@ func TestOneProvisionerTakesARequest(t *testing.T) {
 	if r == nil {
 		t.Fatal("no one takes it")
 	}
-	failure := app.Errorf(app.ETransient, "The node isn't responding.")
-	if !s.one.Answer(r.ID, nil, failure) {
-		t.Error("no one waits")
+	failure := &app.Error{Code: app.ETransient, Reason: "no_answer", Message: "The node isn't responding.", Hint: "Wait."}
+	if err := s.one.Fail(t.Context(), "other", r.ID, failure); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("of one that wasn't asked: %v", err)
 	}
-	if d := <-got; !errors.Is(d.err, failure) {
-		t.Errorf("%+v", d)
+	taker, err := s.one.Store.TunnelTaker(t.Context(), r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.one.Fail(t.Context(), taker, r.ID, failure); err != nil {
+		t.Fatal(err)
+	}
+	if d := <-got; app.CodeOf(d.err) != app.ETransient || app.AsError(d.err).Reason != "no_answer" || app.AsError(d.err).Hint != "Wait." {
+		t.Errorf("%+v %v", d, d.err)
 	}
 	cancel()
 	for range 7 {
@@ -204,11 +210,11 @@ func TestRequestsThatNoOneAnswers(t *testing.T) {
 	// An answer and the end at once: the connection is used, or closed.
 	c := closes{closed: make(chan struct{})}
 	cancel()
-	answered := s.one.Answer(r.ID, c, nil)
+	answered := s.one.Answer(r.ID, c)
 	switch d := <-got; {
 	case d.conn != nil && answered:
 	case d.err == nil:
-		t.Errorf("%+v", d)
+		t.Errorf("%+v %v", d, d.err)
 	case answered:
 		<-c.closed
 	}

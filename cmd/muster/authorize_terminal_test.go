@@ -37,7 +37,7 @@ var terminalTries = map[string]func(ctx context.Context, a *all.Services, s *sce
 		return a.NodeAccess.CheckSSHStream(ctx, s.actor, s.cluster(), "n1")
 	},
 	"OpenPort": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Port.OpenPort(ctx, s.actor, 1, port.Address{Port: 80, Cluster: s.cluster(), Node: "n1"})
+		_, _, err := a.Port.OpenPort(ctx, s.actor, 1, port.Address{Port: 80, Cluster: s.cluster(), Node: "n1"})
 		return err
 	},
 	"DialPort": func(ctx context.Context, a *all.Services, s *scene) error {

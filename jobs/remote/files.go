@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ type Files struct {
 	ch     ssh.Channel
 	// Copied, where set, is called for each file that was copied.
 	Copied func(name string, bytes int64)
+	// Skipped, where set, is called for each link and device, which aren't copied.
+	Skipped func(name string)
 }
 
 // Files starts SFTP. EInvalid where the machine doesn't offer it.
@@ -70,6 +73,13 @@ func inside(target, name string, dir bool) string {
 // Upload copies a file of this host, or a directory with all that is in it, to the machine. Target may be a directory; "" is the user's home.
 func (f *Files) Upload(ctx context.Context, source, target string, recursive bool) error {
 	defer f.until(ctx)()
+	source, err := filepath.EvalSymlinks(source)
+	if err != nil {
+		return err
+	}
+	if source, err = filepath.Abs(source); err != nil {
+		return err
+	}
 	info, err := os.Stat(source)
 	if err != nil {
 		return err
@@ -101,10 +111,17 @@ func (f *Files) Upload(ctx context.Context, source, target string, recursive boo
 		case d.IsDir():
 			return f.client.MkdirAll(here)
 		case !info.Mode().IsRegular():
-			return nil // links and devices stay
+			f.skip(name)
+			return nil
 		}
 		return f.put(name, here, info)
 	})
+}
+
+func (f *Files) skip(name string) {
+	if f.Skipped != nil {
+		f.Skipped(name)
+	}
 }
 
 func isDirectory(name string) error {
@@ -126,12 +143,12 @@ func (f *Files) PutFile(in io.Reader, to string, mode fs.FileMode) error {
 	if err != nil {
 		return fileError(to, err)
 	}
-	n, err := out.ReadFrom(in)
+	var n int64
+	if err = out.Chmod(mode); err == nil { // before there is anything to read
+		n, err = out.ReadFrom(in)
+	}
 	if e := out.Close(); err == nil {
 		err = e
-	}
-	if err == nil {
-		err = f.client.Chmod(to, mode)
 	}
 	if err == nil && f.Copied != nil {
 		f.Copied(to, n)
@@ -147,26 +164,29 @@ func (f *Files) Download(ctx context.Context, source, target string, recursive b
 	if err != nil {
 		return fileError(source, err)
 	}
-	at, err := os.Stat(target)
-	to := target
-	if err == nil && at.IsDir() || strings.HasSuffix(target, string(filepath.Separator)) {
-		name := path.Base(path.Clean("/" + source))
-		if !filepath.IsLocal(name) {
-			return app.Errorf(app.EInvalid, "%q isn't a name for a file here.", name)
-		}
-		to = filepath.Join(target, name)
+	dir, name := filepath.Split(filepath.Clean(target))
+	if at, err := os.Stat(target); err == nil && at.IsDir() || strings.HasSuffix(target, string(filepath.Separator)) {
+		dir, name = target, path.Base(path.Clean("/"+source))
 	}
+	if !filepath.IsLocal(name) || name == "." {
+		return app.Errorf(app.EInvalid, "%q isn't a name for a file here.", name)
+	}
+	root, err := os.OpenRoot(cmp.Or(dir, "."))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
 	if !info.IsDir() {
-		return f.get(source, to, info)
+		return f.get(root, source, name, info)
 	}
 	if !recursive {
 		return isDirectory(source)
 	}
-	return f.getAll(source, to)
+	return f.getAll(root, source, name)
 }
 
-func (f *Files) getAll(source, to string) error {
-	if err := os.MkdirAll(to, 0o755); err != nil { //nolint:gosec // as other directories of the user
+func (f *Files) getAll(root *os.Root, source, to string) error {
+	if err := root.Mkdir(to, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	entries, err := f.client.ReadDir(source)
@@ -181,9 +201,11 @@ func (f *Files) getAll(source, to string) error {
 		from, here := path.Join(source, name), filepath.Join(to, name)
 		switch {
 		case e.IsDir():
-			err = f.getAll(from, here)
+			err = f.getAll(root, from, here)
 		case e.Mode().IsRegular():
-			err = f.get(from, here, e)
+			err = f.get(root, from, here, e)
+		default:
+			f.skip(from)
 		}
 		if err != nil {
 			return err
@@ -192,16 +214,16 @@ func (f *Files) getAll(source, to string) error {
 	return nil
 }
 
-func (f *Files) get(source, to string, info fs.FileInfo) error {
+func (f *Files) get(root *os.Root, source, to string, info fs.FileInfo) error {
 	in, err := f.client.Open(source)
 	if err != nil {
 		return fileError(source, err)
 	}
 	defer in.Close()
-	if at, err := os.Lstat(to); err == nil && at.Mode()&fs.ModeSymlink != 0 {
-		return app.Errorf(app.EInvalid, "%s is a link; nothing is written through it.", to)
+	if at, err := root.Lstat(to); err == nil && at.Mode()&fs.ModeSymlink != 0 {
+		return app.Errorf(app.EInvalid, "%s is a link; nothing is written through it.", filepath.Join(root.Name(), to))
 	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm())
+	out, err := root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm())
 	if err != nil {
 		return err
 	}
@@ -210,7 +232,7 @@ func (f *Files) get(source, to string, info fs.FileInfo) error {
 		err = e
 	}
 	if err == nil && f.Copied != nil {
-		f.Copied(to, n)
+		f.Copied(filepath.Join(root.Name(), to), n)
 	}
 	return fileError(source, err)
 }

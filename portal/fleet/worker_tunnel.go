@@ -34,15 +34,11 @@ func tunnelFailed(r fleet.Registry, ctx context.Context, m wire.TunnelFailureMes
 	if !ok {
 		return wire.Empty{}, site.ErrNoSuchPage
 	}
-	if err := t.CheckTunnel(ctx, m.ID, m.Request); err != nil {
-		return wire.Empty{}, err
-	}
 	failure := m.Err.Error()
 	if failure == nil {
 		failure = app.Errorf(app.ETransient, "The node isn't reachable.")
 	}
-	t.AnswerTunnel(m.Request, nil, failure)
-	return wire.Empty{}, nil
+	return wire.Empty{}, t.FailTunnel(ctx, m.ID, m.Request, failure)
 }
 
 // tunnel takes over a connection to a node. It ends where the server that asked for it ends it.
@@ -68,7 +64,7 @@ func (a *WorkerAPI) tunnel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s, err := wire.AcceptStream(w, r)
-	if err == nil && !t.AnswerTunnel(id, s, nil) {
+	if err == nil && !t.AnswerTunnel(id, s) {
 		_ = s.Close()
 	}
 }

@@ -49,8 +49,7 @@ func newProxy(p *Service) *proxy {
 	x.transport = &http.Transport{
 		// Connections are kept by the host of the URL, which holds who they are of.
 		DialContext: x.dial, MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second, ResponseHeaderTimeout: headerTime,
-		// It's reached through SSH, which has proved which machine it is; what listens there mostly signs its own certificate.
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // see above
+		DialTLSContext: x.dialTLS,
 	}
 	x.reverse = &httputil.ReverseProxy{Rewrite: x.rewrite, ModifyResponse: modify, ErrorHandler: x.failed, FlushInterval: -1, Transport: x.transport}
 	return x
@@ -62,6 +61,9 @@ func (p *Service) Labeled(r *http.Request) string {
 		return ""
 	}
 	host, domain := hostOf(r.Host), hostOf(p.AppsDomain)
+	if u, err := url.Parse(p.URL); err == nil && strings.EqualFold(u.Hostname(), host) {
+		return "" // the portal's own
+	}
 	label, ok := strings.CutSuffix(strings.ToLower(host), "."+strings.ToLower(domain))
 	if !ok || label == "" {
 		return ""
@@ -100,7 +102,9 @@ func (p *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.toPortal(w, r, at)
 		return
 	}
-	actor, err := p.Ports.Enter(r.Context(), c.Value, at.Label(), site.VisitOf(r))
+	v := site.VisitOf(r)
+	v.Looking = r.Header.Get("Sec-Fetch-Mode") != "navigate" // what an app's page asks for by itself keeps no one signed in
+	actor, err := p.Ports.Enter(r.Context(), c.Value, at.Label(), v)
 	if app.CodeOf(err) == app.EUnauthorized {
 		p.toPortal(w, r, at)
 		return
@@ -191,20 +195,32 @@ func (x *proxy) rewrite(r *httputil.ProxyRequest) {
 	r.Out.URL.Host = v.actor.Session + "." + v.at.Label() + ".invalid"
 	r.Out.Host = r.In.Host
 	r.SetXForwarded()
-	r.Out.Header.Del("X-Forwarded-For") // it would be the address of a person
-	r.Out.Header.Del("Forwarded")
+	for _, name := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "True-Client-Ip", "Cf-Connecting-Ip", "X-Client-Ip"} {
+		r.Out.Header.Del(name) // the address of a person
+	}
 	proto := "http"
 	if x.p.Secure {
 		proto = "https"
 	}
 	r.Out.Header.Set("X-Forwarded-Proto", proto)
-	cookies := r.In.Cookies()
 	r.Out.Header.Del("Cookie")
-	for _, c := range cookies {
-		if !ours(c.Name) {
-			r.Out.AddCookie(c)
+	for _, line := range r.In.Header.Values("Cookie") {
+		if rest := withoutOurs(line); rest != "" {
+			r.Out.Header.Add("Cookie", rest)
 		}
 	}
+}
+
+// withoutOurs leaves Muster's cookies out of a Cookie header, and the others as they are.
+func withoutOurs(line string) string {
+	var kept []string
+	for pair := range strings.SplitSeq(line, ";") {
+		name, _, _ := strings.Cut(pair, "=")
+		if !ours(strings.TrimSpace(name)) && strings.TrimSpace(pair) != "" {
+			kept = append(kept, strings.TrimSpace(pair))
+		}
+	}
+	return strings.Join(kept, "; ")
 }
 
 // ours reports whether a cookie is Muster's, by the names of the portal's and of passes.
@@ -217,14 +233,15 @@ func modify(r *http.Response) error {
 	cookies := r.Header.Values("Set-Cookie")
 	r.Header.Del("Set-Cookie")
 	for _, line := range cookies {
-		c, err := http.ParseSetCookie(line)
-		if err != nil || ours(c.Name) {
+		name, _, _ := strings.Cut(line, "=")
+		if ours(strings.TrimSpace(name)) {
 			continue
 		}
-		c.Domain = ""
-		if text := c.String(); text != "" {
-			r.Header.Add("Set-Cookie", text)
-		}
+		parts := slices.DeleteFunc(strings.Split(line, ";"), func(part string) bool {
+			attribute, _, _ := strings.Cut(part, "=")
+			return strings.EqualFold(strings.TrimSpace(attribute), "Domain")
+		})
+		r.Header.Add("Set-Cookie", strings.Join(parts, ";"))
 	}
 	return nil
 }
@@ -235,6 +252,21 @@ func (x *proxy) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 		return nil, errors.New("port: a connection without a visitor")
 	}
 	return x.p.Ports.DialPort(ctx, v.actor, v.at)
+}
+
+// dialTLS is dial for apps that speak TLS. They're reached through SSH, which has proved which machine it is; what listens there mostly signs its own
+// certificate.
+func (x *proxy) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := x.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	t := tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // see above
+	if err := t.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return t, nil
 }
 
 func (x *proxy) failed(w http.ResponseWriter, r *http.Request, err error) {

@@ -39,7 +39,7 @@ func (p *Service) open(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 			Message: "This server has no domain for apps, so ports of nodes can't be opened in the browser.",
 			Hint:    "Use `muster cluster forward " + at.Cluster + " " + at.Node + ":" + label(at) + "`, or ask an admin to set --apps-domain."}
 	}
-	ticket, err := p.Ports.OpenPort(r.Context(), a, p.SignInOf(r), at)
+	ticket, at, err := p.Ports.OpenPort(r.Context(), a, p.SignInOf(r), at)
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,17 @@ func (p *Service) origin(label string) string {
 	return scheme + "://" + label + "." + host
 }
 
-// localPath is a path of the same name; "/" for anything that could lead elsewhere.
-func localPath(path string) string { return site.Local(path) }
+// localPath is a path of an app; "/" for anything that could lead to another name.
+func localPath(path string) string {
+	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == '\\' }) ||
+		strings.HasPrefix(path, reserved) {
+		return "/"
+	}
+	if u, err := url.Parse(path); err != nil || u.IsAbs() || u.Host != "" {
+		return "/"
+	}
+	return path
+}
 
 // Close closes connections to apps that no request uses.
 func (p *Service) Close() { p.proxy.transport.CloseIdleConnections() }

@@ -35,7 +35,7 @@ type NodeAccess interface {
 // Ports connects browsers to ports of nodes.
 type Ports interface {
 	// OpenPort returns a ticket, which lets a sign-in enter a port's own name, Redeem returns the pass for it, and Enter who comes with a pass.
-	OpenPort(ctx context.Context, a app.Actor, signIn int64, at port.Address) (string, error)
+	OpenPort(ctx context.Context, a app.Actor, signIn int64, at port.Address) (string, port.Address, error)
 	Redeem(ctx context.Context, ticket, label string) (string, error)
 	Enter(ctx context.Context, pass, label string, v identity.Visit) (app.Actor, error)
 	DialPort(ctx context.Context, a app.Actor, at port.Address) (net.Conn, error)

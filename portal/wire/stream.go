@@ -25,6 +25,10 @@ type Stream struct {
 	rest io.Reader // of the message that is being read
 	mu   sync.Mutex
 	once sync.Once
+
+	at    sync.Mutex
+	until time.Time // for reading; zero: none was set
+
 	done chan struct{}
 }
 
@@ -40,7 +44,16 @@ func NewStream(ws *websocket.Conn) *Stream {
 	return s
 }
 
-func (s *Stream) alive() { _ = s.ws.SetReadDeadline(time.Now().Add(silenceLimit)) }
+// alive moves the limit of silence, but not beyond a deadline that was set.
+func (s *Stream) alive() {
+	s.at.Lock()
+	defer s.at.Unlock()
+	until := time.Now().Add(silenceLimit)
+	if !s.until.IsZero() && s.until.Before(until) {
+		until = s.until
+	}
+	_ = s.ws.SetReadDeadline(until)
+}
 
 func (s *Stream) ping() {
 	tick := time.NewTicker(pingEvery)
@@ -133,19 +146,31 @@ func (s *Stream) SetDeadline(t time.Time) error {
 
 // SetReadDeadline implements net.Conn. Zero keeps the limit of silence.
 func (s *Stream) SetReadDeadline(t time.Time) error {
-	if t.IsZero() {
-		t = time.Now().Add(silenceLimit)
-	}
-	return s.ws.NetConn().SetReadDeadline(t)
+	s.at.Lock()
+	s.until = t
+	s.at.Unlock()
+	s.alive()
+	return nil
 }
 
 // SetWriteDeadline implements net.Conn.
 func (s *Stream) SetWriteDeadline(t time.Time) error { return s.ws.NetConn().SetWriteDeadline(t) }
 
-// Join copies between two connections until either ends, and closes both.
+// Join copies between two connections, and closes both. Where one side has written its last, the other learns that where it can, and may still
+// answer.
 func Join(a, b net.Conn) {
 	var all sync.WaitGroup
-	all.Go(func() { _, _ = io.Copy(a, b); _ = a.Close(); _ = b.Close() })
-	all.Go(func() { _, _ = io.Copy(b, a); _ = a.Close(); _ = b.Close() })
+	all.Go(func() { pass(a, b) })
+	all.Go(func() { pass(b, a) })
 	all.Wait()
+	_, _ = a.Close(), b.Close()
+}
+
+// pass copies one way.
+func pass(to, from net.Conn) {
+	_, err := io.Copy(to, from)
+	if half, ok := to.(interface{ CloseWrite() error }); ok && err == nil && half.CloseWrite() == nil {
+		return
+	}
+	_, _ = to.Close(), from.Close()
 }

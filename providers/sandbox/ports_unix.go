@@ -47,7 +47,18 @@ func forward(ctx context.Context, n ssh.NewChannel) {
 	go ssh.DiscardRequests(requests)
 	defer context.AfterFunc(ctx, func() { _ = conn.Close(); _ = ch.Close() })()
 	var both sync.WaitGroup
-	both.Go(func() { _, _ = io.Copy(conn, ch); _ = conn.Close(); _ = ch.Close() })
-	both.Go(func() { _, _ = io.Copy(ch, conn); _ = conn.Close(); _ = ch.Close() })
+	half := func(closeWrite func() error, err error) {
+		if err != nil || closeWrite() != nil {
+			_, _ = conn.Close(), ch.Close()
+		}
+	}
+	both.Go(func() {
+		_, err := io.Copy(conn, ch)
+		half(conn.(*net.TCPConn).CloseWrite, err)
+	})
+	both.Go(func() {
+		_, err := io.Copy(ch, conn)
+		half(ch.CloseWrite, err)
+	})
 	both.Wait()
 }

@@ -30,7 +30,7 @@ func (s *Store) AddTunnel(ctx context.Context, r tunnel.Request, old time.Time) 
 			return err
 		}
 		t.Topics[app.TunnelsTopic()] = true
-		return t.Exec(`INSERT INTO tunnels (id, tenant, address, needs, guarded, requested_at, provisioner) VALUES (?, ?, ?, ?, ?, ?, '')`,
+		return t.Exec(`INSERT INTO tunnels (id, tenant, address, needs, guarded, requested_at, provisioner, failure) VALUES (?, ?, ?, ?, ?, ?, '', '')`,
 			r.ID, r.Tenant, r.Address, string(needs), db.Flag(r.Guarded), db.Micros(r.At))
 	})
 }
@@ -78,4 +78,33 @@ func (s *Store) TunnelTaker(ctx context.Context, id string) (taker string, err e
 // DeleteTunnel implements tunnel.Store.
 func (s *Store) DeleteTunnel(ctx context.Context, id string) error {
 	return s.Write(ctx, func(t *db.Tx) error { return t.Exec(`DELETE FROM tunnels WHERE id = ?`, id) })
+}
+
+// FailTunnel implements tunnel.Store.
+func (s *Store) FailTunnel(ctx context.Context, id, provisioner string, f tunnel.Failure) error {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE tunnels SET failure = ? WHERE id = ? AND provisioner = ?`, string(text), id, provisioner)
+		if err == nil && n == 0 {
+			err = app.Errorf(app.ENotFound, "This connection wasn't requested from this provisioner, or it has ended.")
+		}
+		t.Topics[app.TunnelsTopic()] = true
+		return err
+	})
+}
+
+// TunnelFailure implements tunnel.Store.
+func (s *Store) TunnelFailure(ctx context.Context, id string) (f *tunnel.Failure, err error) {
+	err = s.Each(ctx, func(row db.Scanner) error {
+		var text string
+		if err := row.Scan(&text); err != nil {
+			return err
+		}
+		f = &tunnel.Failure{}
+		return json.Unmarshal([]byte(text), f)
+	}, `SELECT failure FROM tunnels WHERE id = ? AND failure <> ''`, id)
+	return f, err
 }

@@ -58,10 +58,15 @@ func streamCommand(c *cli.Context) *cobra.Command {
 // visits are SSH connections to the nodes of a cluster, through the server. Each is opened when it's first needed, and again when it has ended.
 type visits struct {
 	cl   *cli.Client
-	view appcluster.View
-
 	mu   sync.Mutex
-	open map[string]*remote.Conn // by node
+	view appcluster.View
+	open map[string]*visit // by node
+}
+
+// visit is the connection to a node. The lock is held while it's opened.
+type visit struct {
+	mu   sync.Mutex
+	conn *remote.Conn
 }
 
 // visitTime is how long the certificate of a connection is valid. It's checked at sign-in only; an open connection continues.
@@ -72,22 +77,52 @@ func newVisits(ctx context.Context, c *cli.Context, name string) (*visits, error
 	if err != nil {
 		return nil, err
 	}
-	return &visits{cl: cl, view: v, open: map[string]*remote.Conn{}}, nil
+	return &visits{cl: cl, view: v, open: map[string]*visit{}}, nil
 }
 
-// to returns the connection to a node.
+// to returns the connection to a node. Where the node can't be signed in to as it was, it's looked up again: it may have been repaired.
 func (s *visits) to(ctx context.Context, name string) (*remote.Conn, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if conn := s.open[name]; conn != nil {
+	v := s.open[name]
+	if v == nil {
+		v = &visit{}
+		s.open[name] = v
+	}
+	s.mu.Unlock()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.conn != nil {
 		select {
-		case <-conn.Done():
-			_ = conn.Close()
+		case <-v.conn.Done():
+			_ = v.conn.Close()
+			v.conn = nil
 		default:
-			return conn, nil
+			return v.conn, nil
 		}
 	}
-	n, err := cluster.Visited(s.view, name)
+	conn, err := s.signIn(ctx, name)
+	if code := app.CodeOf(err); code == app.EHostKey || code == app.ETransient || code == app.ENotFound {
+		if now, e := s.cl.Clusters.Get(ctx, s.now().ID); e == nil {
+			s.mu.Lock()
+			s.view = now
+			s.mu.Unlock()
+			conn, err = s.signIn(ctx, name)
+		}
+	}
+	v.conn = conn
+	return conn, err
+}
+
+// now is the cluster as last seen.
+func (s *visits) now() appcluster.View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.view
+}
+
+func (s *visits) signIn(ctx context.Context, name string) (*remote.Conn, error) {
+	view := s.now()
+	n, err := cluster.Visited(view, name)
 	if err != nil {
 		return nil, err
 	}
@@ -95,26 +130,30 @@ func (s *visits) to(ctx context.Context, name string) (*remote.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	cert, err := s.cl.Clusters.Certificate(ctx, s.view.ID, public, visitTime)
+	cert, err := s.cl.Clusters.Certificate(ctx, view.ID, public, visitTime)
 	if err != nil {
 		return nil, err
 	}
 	conn, err := remote.Dial(ctx, remote.Target{Address: n.Address(app.AddressAccess), Port: n.SSHPort, User: cmp.Or(n.SSHUser, cert.User), HostKey: n.HostKey,
 		PrivateKey: private, Certificate: cert.Certificate,
 		Guard: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return s.cl.Clusters.Connect(ctx, s.view.ID, n.Name)
+			return s.cl.Clusters.Connect(ctx, view.ID, n.Name)
 		}})
-	if err == nil {
-		s.open[name] = conn
+	if err != nil {
+		return nil, err
 	}
-	return conn, err
+	return conn, nil
 }
 
 // close ends all connections.
 func (s *visits) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, conn := range s.open {
-		_ = conn.Close()
+	for _, v := range s.open {
+		v.mu.Lock()
+		if v.conn != nil {
+			_ = v.conn.Close()
+		}
+		v.mu.Unlock()
 	}
 }

@@ -37,10 +37,10 @@ func copyCommand(c *cli.Context) *cobra.Command {
 			}
 			defer s.close()
 			if node != "" {
-				if node, err = nodeOf(s.view, node); err != nil {
+				if node, err = nodeOf(s.now(), node); err != nil {
 					return err
 				}
-			} else if n, err := cluster.Visited(s.view, ""); err == nil {
+			} else if n, err := cluster.Visited(s.now(), ""); err == nil {
 				node = n.Name
 			}
 			conn, err := s.to(cmd.Context(), node)
@@ -53,6 +53,9 @@ func copyCommand(c *cli.Context) *cobra.Command {
 			}
 			defer files.Close()
 			files.Copied = func(name string, bytes int64) { fmt.Fprintf(c.Stdout, "%s (%s)\n", name, humanize.Bytes(bytes)) }
+			files.Skipped = func(name string) {
+				fmt.Fprintf(c.Stderr, "muster: skipped %s, which isn't a file or directory\n", name)
+			}
 			if down {
 				return files.Download(cmd.Context(), source, target, recursive)
 			}

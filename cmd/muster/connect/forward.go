@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"muster/app"
 	appcluster "muster/app/cluster"
@@ -48,7 +49,7 @@ func forwardCommand(c *cli.Context) *cobra.Command {
 			defer s.close()
 			var all []forwarded
 			for _, word := range args[1:] {
-				f, err := parseForward(s.view, bind, word)
+				f, err := parseForward(s.now(), bind, word)
 				if err != nil {
 					return err
 				}
@@ -141,7 +142,7 @@ func serve(ctx context.Context, c *cli.Context, l net.Listener, dial func(contex
 	var work sync.WaitGroup
 	defer work.Wait()
 	for {
-		in, err := l.Accept()
+		in, err := accept(l)
 		if err != nil {
 			return
 		}
@@ -171,7 +172,7 @@ func (s *visits) port(ctx context.Context, node string, port int) (net.Conn, err
 	if err == nil || app.AsError(err).Reason != family.PortClosed {
 		return out, err
 	}
-	for _, n := range s.view.Nodes {
+	for _, n := range s.now().Nodes {
 		if own := n.Address(app.AddressBind); n.Name == node && own != "" {
 			if out, err := conn.DialPort(ctx, net.JoinHostPort(own, at)); err == nil {
 				return out, nil
@@ -180,3 +181,17 @@ func (s *visits) port(ctx context.Context, node string, port int) (net.Conn, err
 	}
 	return nil, &app.Error{Code: app.ETransient, Message: fmt.Sprintf("nothing listens on port %s of %s", at, node)}
 }
+
+// accept waits for a connection. Where there are too many for a moment, it tries again; its error says that the listener is closed.
+func accept(l net.Listener) (net.Conn, error) {
+	for {
+		in, err := l.Accept()
+		if err == nil || errors.Is(err, net.ErrClosed) {
+			return in, err
+		}
+		time.Sleep(acceptPause)
+	}
+}
+
+// acceptPause is how long to wait for file descriptors.
+const acceptPause = 100 * time.Millisecond

@@ -32,10 +32,10 @@ func proxyCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			defer s.close()
-			if via == "" && len(s.view.Nodes) > 0 {
-				via = s.view.Nodes[0].Name
+			if via == "" && len(s.now().Nodes) > 0 {
+				via = s.now().Nodes[0].Name
 			}
-			if via, err = nodeOf(s.view, via); err != nil {
+			if via, err = nodeOf(s.now(), via); err != nil {
 				return err
 			}
 			if _, err := s.to(cmd.Context(), via); err != nil {
@@ -54,12 +54,12 @@ func (s *visits) proxy(ctx context.Context, c *cli.Context, listen, via string) 
 	if err != nil {
 		return &app.Error{Code: app.EConflict, Message: "can't listen on " + listen + ": " + reason(err), Hint: "Choose another address with --listen."}
 	}
-	fmt.Fprintf(c.Stdout, "SOCKS proxy at socks5h://%s, into the network of %s. Ctrl-C stops it.\n", l.Addr(), s.view.Name)
+	fmt.Fprintf(c.Stdout, "SOCKS proxy at socks5h://%s, into the network of %s. Ctrl-C stops it.\n", l.Addr(), s.now().Name)
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
 	var work sync.WaitGroup
 	defer work.Wait()
 	for {
-		in, err := l.Accept()
+		in, err := accept(l)
 		if err != nil {
 			return nil
 		}
@@ -68,6 +68,9 @@ func (s *visits) proxy(ctx context.Context, c *cli.Context, listen, via string) 
 			_ = in.SetDeadline(time.Now().Add(socksTime))
 			out, err := s.socks(ctx, in, via)
 			if err != nil {
+				if ctx.Err() == nil {
+					fmt.Fprintln(c.Stderr, "muster: "+app.AsError(err).ForPeople())
+				}
 				return
 			}
 			_ = in.SetDeadline(time.Time{})
@@ -160,7 +163,7 @@ func readSocks(in io.ReadWriter) (host string, port int, err error) {
 
 // address connects to a node by its name, or to another address from the node via.
 func (s *visits) address(ctx context.Context, via, host string, port int) (net.Conn, error) {
-	for _, n := range s.view.Nodes {
+	for _, n := range s.now().Nodes {
 		if host == n.Name || host == n.Hostname {
 			return s.port(ctx, n.Name, port)
 		}

@@ -52,15 +52,15 @@ func SSHCommand(c *cli.Context) *cobra.Command {
 			if len(args) > 1 {
 				node = args[1]
 			}
-			return visit(cmd.Context(), c, args[0], node, command, through)
+			return openShell(cmd.Context(), c, args[0], node, command, through)
 		},
 	}
 	cmd.Flags().BoolVar(&through, "through-server", false, "connect through the server, for nodes that this host doesn't reach")
 	return cmd
 }
 
-// visit runs ssh with its files in a directory that is removed afterwards.
-func visit(ctx context.Context, c *cli.Context, of, name string, command []string, through bool) error {
+// openShell runs ssh with its files in a directory that is removed afterwards.
+func openShell(ctx context.Context, c *cli.Context, of, name string, command []string, through bool) error {
 	program, err := exec.LookPath("ssh")
 	if err != nil {
 		return &app.Error{Code: app.EInvalid, Message: "ssh isn't installed", Hint: "Install the OpenSSH client, or use another client with: muster cluster certificate"}

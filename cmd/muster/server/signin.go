@@ -61,6 +61,12 @@ func (f signInFlags) read(env func(string) (string, bool)) (c SignInConfig, err 
 	if c.URL, err = publicURL(of(f.url, "MUSTER_PUBLIC_URL")); err != nil {
 		return c, err
 	}
+	if u, err := url.Parse(c.URL); err == nil && c.Apps != "" {
+		if domain, _, _ := strings.Cut(c.Apps, ":"); u.Hostname() == domain || strings.HasSuffix(u.Hostname(), "."+domain) {
+			return c, cli.Usagef("--apps-domain %s contains the portal's own host %s", c.Apps, u.Hostname()).
+				Hint("Use a domain of its own, such as apps.example.com for muster.example.com.")
+		}
+	}
 	if c.Proxies, err = trustedProxies(of(f.proxies, "MUSTER_TRUSTED_PROXIES")); err != nil {
 		return c, err
 	}
