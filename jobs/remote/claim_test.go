@@ -321,9 +321,8 @@ func TestOnceWatcherKilled(t *testing.T) {
 		var second heard
 		done = begin(t.Context(), remote.Under(dial(t, n.Target()), claim(2, 1)), cmd(), &second)
 		eventually(t, "it begins again", func() bool { return count() == 2 })
-		if running(script) {
-			t.Error("the first one still runs")
-		}
+		// It was killed with its group. On a busy host, what is killed lets go of its lock a moment before it's gone.
+		eventually(t, "the first one is gone", func() bool { return !running(script) })
 		open()
 		if err := end(t, done); err != nil {
 			t.Fatal(err, second.all())
