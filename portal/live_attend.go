@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,10 +23,13 @@ type attendance struct {
 	all map[attendKey]*attending
 }
 
-// attendKey is a sign-in in use.
+// attendKey is a sign-in in use: in a tenant, as who may do what.
 type attendKey struct {
-	id    int64
-	visit identity.Visit
+	id     int64
+	visit  identity.Visit
+	tenant string // that a superadmin acts in; else the user's
+	role   app.Role
+	groups string
 }
 
 // attending is a sign-in with open pages.
@@ -97,8 +101,15 @@ func (p *liveUpdates) attended(h site.MemberHandler) site.MemberHandler {
 		defer cancel()
 		id, visit := p.SignInOf(r), site.VisitOf(r)
 		visit.Looking = true
-		leave := p.attendance.enter(ctx, attendKey{id, visit}, p.attend, func(ctx context.Context) error {
+		key := attendKey{id, visit, a.Tenant, a.Role, strings.Join(a.Groups, "\n")}
+		leave := p.attendance.enter(ctx, key, p.attend, func(ctx context.Context) error {
 			now, err := p.SignIns.ActorOfSession(ctx, id, visit)
+			if err == nil {
+				now, err = p.ActingIn(ctx, now, a.Tenant)
+			}
+			if code := app.CodeOf(err); code == app.EForbidden || code == app.ENotFound { // the tenant is gone, or not for them any more
+				return errOther
+			}
 			if err == nil && (now.Role != a.Role || !slices.Equal(now.Groups, a.Groups)) { // those who may still look connect again
 				return errOther
 			}

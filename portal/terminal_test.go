@@ -101,7 +101,10 @@ func (w *userSite) dial(path string, headers ...string) (*websocket.Conn, *http.
 }
 
 // says is a message of the server.
-type says struct{ Type, ID, Reason, Message, Run string }
+type says struct {
+	Type, ID, Reason, Message, Hint, Run string
+	At                                   int64
+}
 
 // opens opens a stream and returns its first message.
 func (w *userSite) opens(path string) (*websocket.Conn, says) {
@@ -296,7 +299,7 @@ func TestTerminalsAreListed(t *testing.T) {
 	}
 	abe.get("/terminals").reads(http.StatusOK, "New terminals are recorded. Recordings are kept for 7 days.")
 	w.get("/clusters/shop-1/nodes/n1/terminal").has(t, `data-announce="7 days"`)
-	ws, m := w.opens(terminalPath)
+	ws, m := w.opens(terminalPath + "?announced=1")
 	if !typed(ws, "hello") {
 		t.Fatal("nothing is shown")
 	}

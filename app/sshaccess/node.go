@@ -46,8 +46,11 @@ type Node struct {
 	Node    app.Node
 }
 
-// Find returns a node of a cluster, to those who may use the cluster for a use case. ENotFound where there is none, EConflict, reason "no_machine",
-// where it has no machine that can be signed in to.
+// NoMachine is the reason of an EConflict for a node that has no machine that can be signed in to, but may have one again.
+const NoMachine = "no_machine"
+
+// Find returns a node of a cluster, to those who may use the cluster for a use case. ENotFound where there is none, EConflict where it was deleted, or,
+// with the reason NoMachine, where it has no machine that can be signed in to.
 func (s *Nodes) Find(ctx context.Context, actor app.Actor, useCase, id, node string) (Node, error) {
 	all, c, err := s.All(ctx, actor, useCase, id)
 	if err != nil {
@@ -78,12 +81,12 @@ func (s *Nodes) All(ctx context.Context, actor app.Actor, useCase, id string) ([
 func reachable(c app.Cluster, n app.Node) error {
 	switch {
 	case n.Status == app.NodeDeleted:
-		return &app.Error{Code: app.EConflict, Reason: "no_machine", Message: fmt.Sprintf("Node %s of cluster %q was deleted.", n.Name, c.Name)}
+		return &app.Error{Code: app.EConflict, Reason: "node_deleted", Message: fmt.Sprintf("Node %s of cluster %q was deleted.", n.Name, c.Name)}
 	case n.Lost():
-		return &app.Error{Code: app.EConflict, Reason: "no_machine", Message: fmt.Sprintf("The machine of node %s is lost.", n.Name),
+		return &app.Error{Code: app.EConflict, Reason: NoMachine, Message: fmt.Sprintf("The machine of node %s is lost.", n.Name),
 			Hint: "Repair the cluster: muster cluster repair " + c.Name}
 	case n.Status != app.NodeReady && n.Status != app.NodeCreated || n.Address(app.AddressAccess) == "" || n.HostKey == "":
-		return &app.Error{Code: app.EConflict, Reason: "no_machine", Message: fmt.Sprintf("Node %s of cluster %q has no machine to sign in to yet.", n.Name, c.Name),
+		return &app.Error{Code: app.EConflict, Reason: NoMachine, Message: fmt.Sprintf("Node %s of cluster %q has no machine to sign in to yet.", n.Name, c.Name),
 			Hint: "Try again when its machine is running."}
 	}
 	return nil
@@ -171,13 +174,18 @@ func (s *Nodes) CheckSSHStream(ctx context.Context, actor app.Actor, cluster, no
 	return err
 }
 
-// StillMay returns why an actor may no longer be connected to a node; nil where it may, or that can't be said now.
+// StillMay returns why an actor may no longer be connected to a node; nil where it may, or that can't be said now. The reason is NoMachine where the
+// node has no machine now.
 func (s *Nodes) StillMay(ctx context.Context, actor app.Actor, useCase, cluster, node string) *app.Error {
 	_, err := s.Find(ctx, actor, useCase, cluster, node)
 	if err == nil {
 		return nil
 	}
-	switch e := app.AsError(err); e.Code {
+	e := app.AsError(err)
+	if e.Reason == NoMachine {
+		return e
+	}
+	switch e.Code {
 	case app.ENotFound, app.EForbidden, app.EConflict, app.EUnauthorized:
 		return &app.Error{Code: app.EForbidden, Reason: "access", Message: "You can no longer use this node: " + e.Message}
 	}

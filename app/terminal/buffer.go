@@ -24,6 +24,9 @@ func newBuffer() *buffer {
 func (b *buffer) write(p []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.closed {
+		return
+	}
 	b.data = append(b.data, p...)
 	if over := len(b.data) - scrollBack; over > scrollBack/4 { // so that not every write moves everything
 		b.data = append(b.data[:0], b.data[over:]...)
@@ -61,7 +64,21 @@ func (b *buffer) after(from int64, most int) (p []byte, next int64, ended bool, 
 	return p, from + int64(len(p)), false, b.wake
 }
 
-// follow notes a reader and how far it is.
+// join adds a reader at an offset, or at the nearest one that can be read, and returns it; ok is false where there are most readers already.
+func (b *buffer) join(c *Client, from int64, most int) (at int64, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.reads) >= most {
+		return 0, false
+	}
+	at = min(max(from, b.end-int64(len(b.data))), b.end)
+	b.reads[c] = at
+	close(b.room)
+	b.room = make(chan struct{})
+	return at, true
+}
+
+// follow notes how far a reader is.
 func (b *buffer) follow(c *Client, at int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,11 +117,4 @@ func (b *buffer) readers() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.reads)
-}
-
-// written is how many bytes there were.
-func (b *buffer) written() int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.end
 }

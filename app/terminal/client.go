@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"strings"
+	"sync"
 	"time"
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/sshaccess"
 )
 
@@ -19,6 +21,8 @@ type Open struct {
 	Run     string // of the connection that the client has seen
 	From    int64  // how many bytes of it
 	Size    family.TerminalSize
+	// Announced is that the user knows that the terminal may be recorded.
+	Announced bool
 }
 
 // Client is someone's view of a terminal. Close it.
@@ -57,10 +61,18 @@ func (s *Service) OpenTerminal(ctx context.Context, actor app.Actor, o Open) (*C
 		x.mu.Lock()
 		x.actor = actor // as of today: who may is checked again and again
 		x.mu.Unlock()
-		_ = x.term.Resize(o.Size)
-		return s.client(x, o), nil
+		c, err := s.client(x, o)
+		if err == nil {
+			_ = x.term.Resize(o.Size)
+		}
+		return c, err
 	}
 	defer begun()
+	opened, err := s.room(actor)
+	if err != nil {
+		return nil, err
+	}
+	defer opened()
 	t.Size = o.Size
 	if x, err = s.start(ctx, actor, p, t, true); err != nil {
 		if app.AsError(err).Reason == "not_kept" {
@@ -68,7 +80,7 @@ func (s *Service) OpenTerminal(ctx context.Context, actor app.Actor, o Open) (*C
 		}
 		return nil, err
 	}
-	return s.serve(x, o), nil
+	return s.serve(x, o)
 }
 
 // turn returns the session of a terminal. Where this server has none, one caller at a time continues it, and calls begun then: on the node each
@@ -110,6 +122,10 @@ func (s *Service) openNew(ctx context.Context, actor app.Actor, p sshaccess.Node
 	if err != nil {
 		return nil, err
 	}
+	if set.Record && !o.Announced {
+		return nil, &app.Error{Code: app.EConflict, Reason: "announce", Message: "Terminals here are recorded.",
+			Hint: "Everything that is shown on the screen is kept for " + humanize.Count(set.KeepDays, "day") + ". You and the admins of your tenant can play it."}
+	}
 	if set.StepUp {
 		if err := actor.MustStepUp(); err != nil {
 			return nil, err
@@ -126,7 +142,7 @@ func (s *Service) openNew(ctx context.Context, actor app.Actor, p sshaccess.Node
 		_ = x.conn.Close()
 		return nil, err
 	}
-	return s.serve(x, o), nil
+	return s.serve(x, o)
 }
 
 // owner is who has terminals.
@@ -165,7 +181,7 @@ func (s *Service) room(actor app.Actor) (opened func(), err error) {
 }
 
 // serve starts what runs for a terminal.
-func (s *Service) serve(x *session, o Open) *Client {
+func (s *Service) serve(x *session, o Open) (*Client, error) {
 	if x.Recorded {
 		x.record = s.recorder(x)
 	}
@@ -183,16 +199,22 @@ func (s *Service) sessionOf(id string) *session {
 	return s.open[id]
 }
 
-func (s *Service) client(x *session, o Open) *Client {
+func (s *Service) client(x *session, o Open) (*Client, error) {
 	c := &Client{s: s, x: x, closed: make(chan struct{})}
+	from := int64(0)
 	if o.Run == x.run {
-		c.at = min(max(o.From, 0), x.shown.written())
+		from = max(o.From, 0)
 	}
+	at, ok := x.shown.join(c, from, mostClients)
+	if !ok {
+		return nil, &app.Error{Code: app.ERateLimit, RetryAfter: time.Minute, Message: "This terminal is open in 10 windows, which is the limit.",
+			Hint: "Close one of them."}
+	}
+	c.at = at
 	x.mu.Lock()
 	x.left = time.Time{}
 	x.mu.Unlock()
-	x.shown.follow(c, c.at)
-	return c
+	return c, nil
 }
 
 // Terminal is what the client looks at.
@@ -207,7 +229,8 @@ func (c *Client) At() int64 { return c.at }
 // Kept reports whether the terminal outlives this server.
 func (c *Client) Kept() bool { return c.x.keeps }
 
-// Next returns what the terminal shows next, at most that many bytes. It waits until there is something. The error says why the terminal has ended.
+// Next returns what the terminal shows next, at most that many bytes. It waits until there is something. Where the client is so far behind that what
+// follows isn't kept, At jumps by more than what is returned. The error says why the terminal has ended.
 func (c *Client) Next(ctx context.Context, most int) ([]byte, error) {
 	for {
 		p, next, over, wake := c.x.shown.after(c.at, most)
@@ -299,8 +322,34 @@ func (s *Service) EndTerminal(ctx context.Context, actor app.Actor, id string) e
 	if x := s.sessionOf(id); x != nil {
 		t.EndedBy = actor.Name()
 		s.end(x, ended(t))
+	} else if t.Open() {
+		s.forget(actor, t)
 	}
 	return nil
+}
+
+// forget ends the shell of a terminal that isn't on this server, in the background: where no server has it, nothing else would.
+func (s *Service) forget(actor app.Actor, t Terminal) {
+	select {
+	case s.forgets <- struct{}{}:
+	default:
+		return // the shell ends when it was left for an hour
+	}
+	go func() {
+		defer func() { <-s.forgets }()
+		ctx, cancel := context.WithTimeout(context.Background(), openTime)
+		defer cancel()
+		p, err := s.Nodes.Find(ctx, actor, "OpenTerminal", t.Cluster, t.Node)
+		if err != nil {
+			return
+		}
+		conn, err := s.Nodes.Connect(ctx, actor, p)
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_ = kill(ctx, conn, t.ID)
+	}()
 }
 
 // Close ends the terminals of this server, which stops. Those that nodes keep can be continued.
@@ -311,7 +360,9 @@ func (s *Service) Close() {
 		all = append(all, x)
 	}
 	s.mu.Unlock()
+	var ends sync.WaitGroup
 	for _, x := range all {
-		s.end(x, errStops)
+		ends.Go(func() { s.end(x, errStops) })
 	}
+	ends.Wait()
 }

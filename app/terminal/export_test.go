@@ -5,6 +5,8 @@ const (
 	ScrollBack   = scrollBack
 	MostBehind   = mostBehind
 	MostOfUser   = mostOfUser
+	MostClients  = mostClients
+	ForgetLeft   = forgetLeft
 	LingerTime   = lingerTime
 	MaxRecording = maxRecording
 )

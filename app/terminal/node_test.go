@@ -24,6 +24,8 @@ type node struct {
 	shells  []*shell
 	conns   []*conn
 	targets []family.NodeTarget
+	tidied  int           // how often it was asked to end sessions that were left
+	killing func()        // called before a session is ended
 	slow    chan struct{} // what connects waits for it; nil: at once
 }
 
@@ -111,10 +113,19 @@ func (c *conn) Run(_ context.Context, cmd family.Command, _ family.Output) (int,
 	case c.n.flaky:
 		return 0, app.Errorf(app.ETransient, "The connection was lost.")
 	case strings.Contains(cmd.Line, "has-session"):
+		if !c.n.tmux {
+			return 3, nil
+		}
 		return yes[c.n.kept[name]], nil
 	case strings.Contains(cmd.Line, "command -v tmux"):
+		if strings.Contains(cmd.Line, "kill-session") {
+			c.n.tidied++
+		}
 		return yes[c.n.tmux], nil
 	case strings.Contains(cmd.Line, "kill-session"):
+		if c.n.killing != nil {
+			c.n.killing()
+		}
 		delete(c.n.kept, name)
 		if s := c.n.on[name]; s != nil {
 			s.detach(io.EOF)

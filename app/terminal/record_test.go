@@ -134,9 +134,8 @@ func TestNothingIsShownUnrecorded(t *testing.T) {
 	if why := s.over(c); why.Reason != "recording" || !strings.Contains(why.Message, "64 MB") {
 		t.Error(why)
 	}
-	if s.row(c.Terminal().ID, false); s.node.keeps(c.Terminal().ID) {
-		t.Error("the shell is still on the node")
-	}
+	s.row(c.Terminal().ID, false)
+	s.until("the shell is ended", func() bool { return !s.node.keeps(c.Terminal().ID) })
 	s.Services.Terminal.Recordings = full{s.Services.Terminal.Recordings}
 	c = s.open(terminal.Open{})
 	sh := s.node.last()
@@ -145,6 +144,22 @@ func TestNothingIsShownUnrecorded(t *testing.T) {
 		t.Error(why)
 	}
 	s.row(c.Terminal().ID, false)
+}
+
+func TestRecordingsAreAnnounced(t *testing.T) {
+	s := newSite(t, false)
+	open := terminal.Open{Cluster: s.cluster, Node: "n1"}
+	if _, err := s.Services.Terminal.OpenTerminal(t.Context(), s.ada, open); err != nil {
+		t.Error(err)
+	}
+	s.recordAll()
+	if _, err := s.Services.Terminal.OpenTerminal(t.Context(), s.ada, open); app.AsError(err).Reason != "announce" || len(s.node.shells) != 1 {
+		t.Errorf("%d shells, %v", len(s.node.shells), err)
+	}
+	open.Announced = true
+	if c, err := s.Services.Terminal.OpenTerminal(t.Context(), s.ada, open); err != nil || !c.Terminal().Recorded {
+		t.Error(err)
+	}
 }
 
 func TestSettingsOfTerminals(t *testing.T) {

@@ -69,11 +69,13 @@ type Service struct {
 	open     map[string]*session
 	opening  map[owner]int            // how many are being opened
 	starting map[string]chan struct{} // terminals that are being continued; closed then
+	forgets  chan struct{}            // has one for each shell that is being ended on its node
 }
 
 // New returns the service.
 func New(c Config) *Service {
-	return &Service{Config: c, open: map[string]*session{}, opening: map[owner]int{}, starting: map[string]chan struct{}{}}
+	return &Service{Config: c, open: map[string]*session{}, opening: map[owner]int{}, starting: map[string]chan struct{}{},
+		forgets: make(chan struct{}, mostForgotten)}
 }
 
 // Bounds.
@@ -83,6 +85,10 @@ const (
 	// mostOfUser and mostOpen are how many terminals a user, and all users of this server, have open.
 	mostOfUser = 20
 	mostOpen   = 2000
+	// mostClients is in how many windows a terminal is open.
+	mostClients = 10
+	// mostForgotten is how many nodes are connected to at once to end shells that no server has.
+	mostForgotten = 4
 	// openTime is how long opening one may take.
 	openTime = 25 * time.Second
 )

@@ -54,16 +54,20 @@ var (
 	errIdle   = &app.Error{Code: app.EConflict, Reason: "left", Message: "This terminal was closed because it wasn't open in a browser for 10 min."}
 	errMoved  = &app.Error{Code: app.EConflict, Reason: "moved", Message: "This terminal was continued in another window, through another server."}
 	errLost   = &app.Error{Code: app.ETransient, Reason: "connection_lost", Message: "The connection to the node was lost."}
-	errStops  = &app.Error{Code: app.ETransient, Reason: "server_stops", Message: "The server is restarting."}
+	errOver   = &app.Error{Code: app.EConflict, Reason: "over", Message: "This terminal has ended.",
+		Hint: "Only on nodes with tmux, terminals outlive lost connections and restarts of the server."}
+	errStops = &app.Error{Code: app.ETransient, Reason: "server_stops", Message: "The server is restarting."}
 )
 
 // tmuxSetup makes tmux invisible: no status line, no keys of its own, scrolling as without it.
 const tmuxSetup = `tmux -u -L muster -f /dev/null start-server \; set -g status off \; set -g prefix None \; set -g escape-time 0 ` +
 	`\; set -g history-limit 5000 \; set -g default-terminal screen-256color \; set -g terminal-overrides "*:smcup@:rmcup@" \; set-environment -g LANG "$LANG" `
 
-// forgetLeft ends sessions that no one has been in for an hour: those of servers that were killed and not continued.
-const forgetLeft = `tmux -L muster list-sessions -F "#{session_attached} #{session_activity} #{session_name}" 2>/dev/null | ` +
-	`while read -r a t n; do [ "$a" = 0 ] && [ $((now - t)) -gt 3600 ] && tmux -L muster kill-session -t "=$n"; done; `
+// forgetLeft ends sessions that no one has been in for an hour, and that have shown nothing: those of servers that were killed and not continued.
+const forgetLeft = `now=$(date +%s); tmux -L muster list-sessions -F "#{session_attached} #{session_activity} ` +
+	`#{?session_last_attached,#{session_last_attached},0} #{?window_activity,#{window_activity},0} #{session_name}" 2>/dev/null | ` +
+	`while read -r a t l w n; do [ "$a" = 0 ] && [ $((now - t)) -gt 3600 ] && [ $((now - l)) -gt 3600 ] && [ $((now - w)) -gt 3600 ] && ` +
+	`tmux -L muster kill-session -t "=$n"; done; `
 
 // utf8Locale lets shells on nodes without a locale read what browsers type.
 const utf8Locale = `case "${LC_ALL:-${LC_CTYPE:-${LANG:-C}}}" in C|POSIX) LANG=C.UTF-8; export LANG; unset LC_ALL LC_CTYPE;; esac; `
@@ -83,9 +87,28 @@ func line(id string, keeps, continues bool) string {
 
 // probe reports whether the node has tmux, and ends sessions there that were left.
 func probe(ctx context.Context, sh family.Shell) (bool, error) {
-	exit, err := sh.Run(ctx, family.Command{Line: `command -v tmux >/dev/null || exit 1; now=$(date +%s); ` + forgetLeft + `exit 0`},
-		func(app.Stream, string) {})
+	exit, err := sh.Run(ctx, family.Command{Line: `command -v tmux >/dev/null || exit 1; ` + forgetLeft + `exit 0`}, func(app.Stream, string) {})
 	return err == nil && exit == 0, err
+}
+
+// found returns nil where the node has the session of a terminal. Reason not_kept says that it hasn't; else it may well have.
+func found(ctx context.Context, sh family.Shell, id string) error {
+	exit, err := sh.Run(ctx, family.Command{Line: `command -v tmux >/dev/null || exit 3; tmux -L muster has-session -t =muster-` + id + ` 2>/dev/null`},
+		func(app.Stream, string) {})
+	switch {
+	case err != nil || exit == 0:
+		return err
+	case exit == 3:
+		return &app.Error{Code: app.EConflict, Reason: "not_kept", Message: "This terminal ended with its connection.",
+			Hint: "To keep terminals when the server restarts, install tmux on the node."}
+	}
+	return &app.Error{Code: app.EConflict, Reason: "not_kept", Message: "This terminal has ended.", Hint: "Its shell is no longer on the node: it exited, or the node was restarted."}
+}
+
+// kill ends the session of a terminal on its node.
+func kill(ctx context.Context, sh family.Shell, id string) error {
+	_, err := sh.Run(ctx, family.Command{Line: "tmux -L muster kill-session -t =muster-" + id}, func(app.Stream, string) {})
+	return err
 }
 
 // still reports whether the node keeps the session of a terminal whose program has ended: another connection has taken it over.
@@ -104,15 +127,15 @@ func (s *Service) start(ctx context.Context, actor app.Actor, p sshaccess.Node, 
 	if err != nil {
 		return nil, err
 	}
-	keeps, err := probe(ctx, conn)
-	if continues && err != nil { // it may well be there
+	keeps := continues
+	if continues {
+		err = found(ctx, conn, t.ID)
+	} else {
+		keeps, _ = probe(ctx, conn)
+	}
+	if err != nil {
 		_ = conn.Close()
 		return nil, err
-	}
-	if continues && !keeps {
-		_ = conn.Close()
-		return nil, &app.Error{Code: app.EConflict, Reason: "not_kept", Message: "This terminal ended with its connection.",
-			Hint: "To keep terminals when the server restarts, install tmux on the node."}
 	}
 	term, err := conn.Terminal(ctx, family.TerminalOptions{Size: t.Size, Line: line(t.ID, keeps, continues)})
 	if err != nil {
@@ -130,17 +153,25 @@ func (s *Service) pump(x *session) {
 	for {
 		var n int
 		if n, err = x.term.Read(b); n > 0 {
-			x.shown.write(b[:n])
 			if x.record != nil {
 				x.record.output(b[:n])
 			}
+			x.shown.write(b[:n])
 			x.waitForReaders()
 		}
 		if err != nil {
 			break
 		}
 	}
-	s.end(x, whyOver(x, err))
+	why := whyOver(x, err)
+	if why == errExited { // by itself, or because it was ended through another server
+		ctx, cancel := context.WithTimeout(context.Background(), quitTime)
+		defer cancel()
+		if t, err := s.Store.Terminal(ctx, x.Tenant, x.ID); err == nil && !t.Open() {
+			why = ended(t)
+		}
+	}
+	s.end(x, why)
 }
 
 // whyOver says why a terminal shows nothing more.
@@ -196,20 +227,24 @@ func (s *Service) end(x *session, why *app.Error) {
 		}
 		s.mu.Unlock()
 		stays := x.keeps && (why == errLost || why == errStops || why == errMoved)
-		ctx, cancel := context.WithTimeout(context.Background(), quitTime)
-		defer cancel()
-		if x.keeps && !stays && why != errExited {
-			_, _ = x.conn.Run(ctx, family.Command{Line: "tmux -L muster kill-session -t =muster-" + x.ID}, func(app.Stream, string) {})
+		x.shown.close()
+		within := func(act func(ctx context.Context)) {
+			ctx, cancel := context.WithTimeout(context.Background(), quitTime)
+			defer cancel()
+			act(ctx)
+		}
+		if x.record != nil {
+			within(x.record.close)
+		}
+		if !stays {
+			// By itself; else the one who ended it has said so already.
+			within(func(ctx context.Context) { _ = s.Store.EndTerminal(ctx, actor, x.ID, "", s.Now()) })
+		}
+		if x.keeps && !stays && why != errExited { // as far as the node answers
+			within(func(ctx context.Context) { _ = kill(ctx, x.conn, x.ID) })
 		}
 		_ = x.term.Close()
 		_ = x.conn.Close()
-		x.shown.close()
-		if x.record != nil {
-			x.record.close(ctx)
-		}
-		if !stays {
-			_ = s.Store.EndTerminal(ctx, actor, x.ID, "", s.Now()) // by itself; else the one who ended it has said so already
-		}
 	})
 }
 
@@ -247,13 +282,17 @@ func (s *Service) check(x *session) *app.Error {
 	if t, err := s.Store.Terminal(ctx, x.Tenant, x.ID); err == nil && !t.Open() {
 		return ended(t)
 	}
-	return s.Nodes.StillMay(ctx, actor, "OpenTerminal", x.Cluster, x.Node)
+	why := s.Nodes.StillMay(ctx, actor, "OpenTerminal", x.Cluster, x.Node)
+	if why != nil && why.Reason == sshaccess.NoMachine {
+		return errLost // the machine may come back, or be taken for lost by mistake
+	}
+	return why
 }
 
 // ended says who ended a terminal.
 func ended(t Terminal) *app.Error {
 	if t.EndedBy == "" {
-		return errExited
+		return errOver
 	}
 	return &app.Error{Code: app.EForbidden, Reason: "ended", Message: strings.TrimSpace(t.EndedBy) + " ended this terminal."}
 }

@@ -76,6 +76,7 @@ func (s *site) try(who app.Actor, o terminal.Open) (*terminal.Client, error) {
 	if o.Node == "" {
 		o.Node = "n1"
 	}
+	o.Announced = true
 	return s.Services.Terminal.OpenTerminal(s.t.Context(), who, o)
 }
 
@@ -130,6 +131,16 @@ func (s *site) row(id string, open bool) terminal.Terminal {
 	}
 }
 
+// until waits for something.
+func (s *site) until(what string, is func() bool) {
+	s.t.Helper()
+	for late := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			s.t.Fatal("never: " + what)
+		}
+	}
+}
+
 func TestATerminalIsOpenedTypedIntoAndEnds(t *testing.T) {
 	s := newSite(t, false)
 	c := s.open(terminal.Open{Size: family.TerminalSize{Columns: 100, Rows: 30}})
@@ -166,7 +177,7 @@ func TestATerminalIsOpenedTypedIntoAndEnds(t *testing.T) {
 	if err != nil || len(entries) != 2 || entries[1].Act != "terminal.open" || entries[0].Act != "terminal.end" || entries[1].Who != "ada" {
 		t.Errorf("%+v, %v", entries, err)
 	}
-	if _, err := s.try(s.ada, terminal.Open{ID: c.Terminal().ID}); app.AsError(err).Reason != "exited" {
+	if _, err := s.try(s.ada, terminal.Open{ID: c.Terminal().ID}); app.AsError(err).Reason != "over" || app.AsError(err).Hint == "" {
 		t.Errorf("one that has ended is continued: %v", err)
 	}
 }
@@ -273,13 +284,19 @@ func TestASlowReaderHoldsTheProgramBack(t *testing.T) {
 	sh.show(strings.Repeat("y", 1<<20))
 	sh.show("end")
 	c = s.open(terminal.Open{ID: c.Terminal().ID})
-	got := int64(0)
+	if at := c.At(); at < 1<<20-terminal.ScrollBack*5/4 { // a browser counts from there
+		t.Errorf("who comes back begins at %d", at)
+	}
+	began, got := c.At(), int64(0)
 	for c.At() < 1<<20+3 {
 		p, err := c.Next(t.Context(), piece)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got += int64(len(p))
+	}
+	if c.At()-began != got {
+		t.Errorf("%d bytes are shown from %d to %d", got, began, c.At())
 	}
 	if got < terminal.ScrollBack || got > terminal.ScrollBack*5/4+piece {
 		t.Errorf("%d bytes of scroll-back", got)
@@ -337,6 +354,23 @@ func TestATerminalEndsWithTheAccess(t *testing.T) {
 	if s.node.keeps(c.Terminal().ID) {
 		t.Error("the shell is still on the node")
 	}
+	// A machine that is gone: it may come back, and the shell with it.
+	if c, err = s.try(s.ada, terminal.Open{}); err != nil {
+		t.Fatal(err)
+	}
+	s.SQL(`UPDATE nodes SET status = 'failed' WHERE name = 'n1'`)
+	s.Services.Terminal.CheckAll()
+	if why := s.over(c); why.Reason != "connection_lost" {
+		t.Error(why)
+	}
+	if _, err := s.try(s.ada, terminal.Open{ID: c.Terminal().ID}); app.AsError(err).Reason != "no_machine" {
+		t.Error(err)
+	}
+	s.row(c.Terminal().ID, true)
+	s.SQL(`UPDATE nodes SET status = 'ready' WHERE name = 'n1'`)
+	if c = s.open(terminal.Open{ID: c.Terminal().ID}); !s.node.keeps(c.Terminal().ID) {
+		t.Error("the shell was ended")
+	}
 	// A cluster that is deleted.
 	if c, err = s.try(s.ada, terminal.Open{}); err != nil {
 		t.Fatal(err)
@@ -362,7 +396,9 @@ func TestAdminsEndTerminals(t *testing.T) {
 		t.Error(why)
 	}
 	// On another server.
-	if err := s.Server().Terminal.EndTerminal(t.Context(), root, there.Terminal().ID); err != nil {
+	next := s.Server()
+	s.use(next)
+	if err := next.Terminal.EndTerminal(t.Context(), root, there.Terminal().ID); err != nil {
 		t.Fatal(err)
 	}
 	s.Services.Terminal.CheckAll()
@@ -374,8 +410,16 @@ func TestAdminsEndTerminals(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	}
+	// One that no server has.
+	left := s.open(terminal.Open{}).Terminal().ID
+	s.Services.Terminal.Close()
+	here, own = nil, s.open(terminal.Open{ID: own.Terminal().ID})
+	if err := next.Terminal.EndTerminal(t.Context(), s.ada, left); err != nil {
+		t.Fatal(err)
+	}
+	s.until("its shell is ended", func() bool { return !s.node.keeps(left) })
 	// What is listed.
-	for who, want := range map[*app.Actor]int{&root: 3, &s.ada: 3, &bob: 0} {
+	for who, want := range map[*app.Actor]int{&root: 4, &s.ada: 4, &bob: 0} {
 		list, err := s.Services.Terminal.Terminals(t.Context(), *who, terminal.Filter{})
 		if err != nil || len(list) != want {
 			t.Errorf("%s sees %d: %v", who.User, len(list), err)
@@ -455,6 +499,9 @@ func TestATerminalContinuesOnAnotherServer(t *testing.T) {
 	if x := s.row(id, true); a.c.Reason() != nil || !x.Open() {
 		t.Error(a.c.Reason())
 	}
+	if n := s.node.tidied; n != 1 { // by the one that was new: it may be this very session that is taken for left
+		t.Errorf("sessions that were left are ended %d times", n)
+	}
 	// The server stops, and the first one continues it.
 	next.Terminal.Close()
 	if why := s.over(a.c); why.Reason != "server_stops" || why.Code != app.ETransient {
@@ -477,11 +524,54 @@ func TestATerminalContinuesOnAnotherServer(t *testing.T) {
 	}
 	s.row(id, true)
 	c = s.open(terminal.Open{ID: id})
+	for range terminal.MostClients - 1 {
+		s.open(terminal.Open{ID: id})
+	}
+	if _, err := s.try(s.ada, terminal.Open{ID: id}); app.CodeOf(err) != app.ERateLimit {
+		t.Errorf("one more window: %v", err)
+	}
 	c.Quit()
 	s.row(id, false)
 	if s.node.keeps(id) {
 		t.Error("the shell is still on the node")
 	}
+}
+
+// The audit log knows of an end before the node is asked to end the shell, which may take long.
+func TestAnEndIsKeptBeforeTheNodeAnswers(t *testing.T) {
+	s := newSite(t, true)
+	c := s.open(terminal.Open{})
+	s.node.killing = func() {
+		if x, err := s.Store.Terminal(t.Context(), app.DefaultTenant, c.Terminal().ID); err != nil || x.Open() {
+			t.Errorf("%+v, %v", x, err)
+		}
+	}
+	c.Quit()
+	if s.node.keeps(c.Terminal().ID) {
+		t.Error("the shell is still on the node")
+	}
+}
+
+func TestContinuingIsLimited(t *testing.T) {
+	s := newSite(t, true)
+	c := s.open(terminal.Open{})
+	s.Services.Terminal.Close()
+	for range terminal.MostOfUser {
+		s.open(terminal.Open{})
+	}
+	if _, err := s.try(s.ada, terminal.Open{ID: c.Terminal().ID}); app.CodeOf(err) != app.ERateLimit {
+		t.Error(err)
+	}
+	s.row(c.Terminal().ID, true)
+	s.Services.Terminal.Close()
+	// The node was restarted.
+	s.node.mu.Lock()
+	s.node.kept = map[string]bool{}
+	s.node.mu.Unlock()
+	if _, err := s.try(s.ada, terminal.Open{ID: c.Terminal().ID}); app.AsError(err).Reason != "not_kept" || len(s.node.shells) != terminal.MostOfUser+1 {
+		t.Errorf("%d shells, %v", len(s.node.shells), err)
+	}
+	s.row(c.Terminal().ID, false)
 }
 
 func TestWithoutTmuxATerminalEndsWithItsConnection(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/sshaccess"
 	"muster/app/terminal"
 	"muster/portal/site"
 	"muster/portal/wire"
@@ -19,8 +20,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// The stream is a WebSocket. Binary messages are what the terminal shows, and what is typed. Text messages are JSON: to the browser an opened and
-// then an ended, from it a command.
+// The stream is a WebSocket. Binary messages are what the terminal shows, and what is typed. Text messages are JSON: to the browser an opened,
+// moved where the browser is too slow, and then an ended, from it a command.
 type (
 	opened struct {
 		Type     string `json:"type"` // "open"
@@ -36,6 +37,11 @@ type (
 		Message string `json:"message"`
 		Hint    string `json:"hint,omitempty"`
 		Again   bool   `json:"again"` // connecting again may continue the terminal
+	}
+	// moved says that some of what was shown isn't kept any more: what comes next is at an offset.
+	moved struct {
+		Type string `json:"type"` // "at"
+		At   int64  `json:"at"`
 	}
 	command struct {
 		Type string `json:"type"` // "size", "seen", "quit"
@@ -74,8 +80,8 @@ func (p *Service) stream(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	number := func(name string) int { n, _ := strconv.Atoi(q.Get(name)); return n }
 	from, _ := strconv.ParseInt(q.Get("at"), 10, 64)
 	client, err := p.Terminals.OpenTerminal(r.Context(), a, terminal.Open{Cluster: chi.URLParam(r, "id"), Node: chi.URLParam(r, "node"), ID: q.Get("terminal"),
-		Run: q.Get("run"), From: from, Size: family.TerminalSize{Columns: number("cols"), Rows: number("rows")}})
-	v := &view{ws: ws, client: client, seen: make(chan struct{}, 1)}
+		Run: q.Get("run"), From: from, Size: family.TerminalSize{Columns: number("cols"), Rows: number("rows")}, Announced: q.Get("announced") == "1"})
+	v := &view{ws: ws, client: client, continues: q.Get("terminal") != "", seen: make(chan struct{}, 1)}
 	if err != nil {
 		v.end(err)
 		return nil
@@ -106,6 +112,8 @@ type view struct {
 	client *terminal.Client
 	mu     sync.Mutex // held while writing
 
+	continues bool // a terminal that was opened before
+
 	at     sync.Mutex
 	behind int64
 	seen   chan struct{} // rings when the browser has shown more
@@ -128,6 +136,7 @@ func (v *view) run(ctx context.Context) {
 		if !v.shown(ctx) {
 			break
 		}
+		before := c.At()
 		b, err := c.Next(ctx, pieceSize)
 		if ctx.Err() != nil {
 			break
@@ -135,6 +144,14 @@ func (v *view) run(ctx context.Context) {
 		if err != nil {
 			v.end(err)
 			return
+		}
+		if at := c.At() - int64(len(b)); at > before {
+			v.at.Lock()
+			v.behind += at - before
+			v.at.Unlock()
+			if v.say(moved{"at", at}) != nil {
+				return
+			}
 		}
 		if v.send(websocket.BinaryMessage, b) != nil {
 			return
@@ -234,7 +251,7 @@ func (v *view) say(message any) error {
 // end says why the terminal has ended.
 func (v *view) end(err error) {
 	e, _ := site.Known(err)
-	again := e.Code == app.ETransient || e.Code == app.ETimeout
+	again := e.Code == app.ETransient || e.Code == app.ETimeout || v.continues && (e.Code == app.ERateLimit || e.Reason == sshaccess.NoMachine)
 	_ = v.say(ended{"end", e.Reason, e.Message, e.Hint, again})
 	_ = v.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(time.Second))
 }

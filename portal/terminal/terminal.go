@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"context"
 	"crypto/rand"
 	"net/http"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/humanize"
+	"muster/app/terminal"
 	"muster/portal/site"
 
 	"github.com/go-chi/chi/v5"
@@ -46,6 +48,11 @@ func (p *Service) show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	if err != nil {
 		return err
 	}
+	if set.StepUp {
+		if err := p.stepUp(r.Context(), a, v.ID, name); err != nil {
+			return err
+		}
+	}
 	if set.Record {
 		s.Announce = humanize.Count(set.KeepDays, "day")
 	}
@@ -54,6 +61,22 @@ func (p *Service) show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	w.Header().Set("Content-Security-Policy", site.ContentPolicy("'nonce-"+s.Nonce+"'"))
 	p.Render(w, r, http.StatusOK, ShowPage(f, s))
 	return nil
+}
+
+// stepUp asks people to re-authenticate for a new terminal: not those who may be back for one that is open.
+func (p *Service) stepUp(ctx context.Context, a app.Actor, cluster, node string) error {
+	fresh := a.MustStepUp()
+	if fresh == nil {
+		return nil
+	}
+	list, err := p.Terminals.Terminals(ctx, a, terminal.Filter{Cluster: cluster, User: a.Name(), Open: true})
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(list, func(t terminal.Terminal) bool { return t.Node == node }) {
+		return nil
+	}
+	return fresh
 }
 
 func newNonce() string { return rand.Text() }

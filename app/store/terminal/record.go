@@ -22,16 +22,19 @@ func chunkID(terminal string, number int64) string {
 // AddChunk implements terminal.RecordingStore.
 func (s *Store) AddChunk(ctx context.Context, c terminal.Chunk) error {
 	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE terminals SET seconds = ?, bytes = bytes + ? WHERE id = ?`, c.Seconds, len(c.Events), c.Terminal)
+		if err != nil {
+			return err
+		}
+		if n == 0 { // it was deleted, with its tenant
+			return app.Errorf(app.ENotFound, "There is no such terminal.")
+		}
 		var number int64
 		if err := t.Row(`SELECT COALESCE(MAX(number), 0) + 1 FROM terminal_chunks WHERE terminal = ?`, c.Terminal).Scan(&number); err != nil {
 			return db.Wrapped(err)
 		}
-		if err := t.Exec(`INSERT INTO terminal_chunks (id, terminal, number, sealed) VALUES (?, ?, ?, ?)`,
-			chunkID(c.Terminal, number), c.Terminal, number,
-			s.Seal(c.Events, chunkAAD(c.Terminal, number))); err != nil {
-			return err
-		}
-		return t.Exec(`UPDATE terminals SET seconds = ?, bytes = bytes + ? WHERE id = ?`, c.Seconds, len(c.Events), c.Terminal)
+		return t.Exec(`INSERT INTO terminal_chunks (id, terminal, number, sealed) VALUES (?, ?, ?, ?)`, chunkID(c.Terminal, number), c.Terminal, number,
+			s.Seal(c.Events, chunkAAD(c.Terminal, number)))
 	})
 }
 
@@ -102,6 +105,7 @@ func (s *Store) SeeTerminal(ctx context.Context, id string, now time.Time) error
 
 const (
 	mostTidied  = 50
+	mostChunks  = 200 // that one transaction removes
 	microsOfDay = int64(24 * time.Hour / time.Microsecond)
 )
 
@@ -122,23 +126,48 @@ func (s *Store) TidyTerminals(ctx context.Context, unseen, now time.Time) error 
 	if err := s.Each(ctx, ids(&old), `SELECT id FROM terminals WHERE expires_at > 0 AND expires_at < ? LIMIT ?`, db.Micros(now), mostTidied); err != nil {
 		return err
 	}
-	if len(lost)+len(old) == 0 {
-		return nil
+	for _, id := range lost {
+		if err := s.endLost(ctx, id, unseen, now); err != nil {
+			return err
+		}
 	}
+	for _, id := range old {
+		if err := s.removeTerminal(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endLost ends a terminal that no server has, unless one has it now.
+func (s *Store) endLost(ctx context.Context, id string, unseen, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		for _, id := range lost {
-			if err := t.Exec(endSQL+` WHERE id = ? AND ended_at = 0`, db.Micros(now), "", db.Micros(now), terminal.DefaultKeepDays, microsOfDay, id); err != nil {
-				return err
-			}
+		var tenant, cluster, node string
+		err := t.Row(endSQL+` WHERE id = ? AND ended_at = 0 AND seen_at < ? RETURNING tenant, cluster, node`, db.Micros(now), "", db.Micros(now),
+			terminal.DefaultKeepDays, microsOfDay, id, db.Micros(unseen)).Scan(&tenant, &cluster, &node)
+		if db.IsNoRows(err) {
+			return nil
 		}
-		for _, id := range old {
-			if err := t.Exec(`DELETE FROM terminal_chunks WHERE terminal = ?`, id); err != nil {
-				return err
-			}
-			if err := t.Exec(`DELETE FROM terminals WHERE id = ?`, id); err != nil {
-				return err
-			}
+		if err != nil {
+			return db.Wrapped(err)
 		}
-		return nil
+		return t.Chain(app.System(tenant, app.Retrier).AuditEntry(now, "terminal.end", cluster, node+", terminal "+id))
 	})
+}
+
+// removeTerminal removes a terminal and its recording, a part at a time: others write in between.
+func (s *Store) removeTerminal(ctx context.Context, id string) error {
+	for left := true; left; {
+		err := s.Write(ctx, func(t *db.Tx) error {
+			n, err := t.Count(`DELETE FROM terminal_chunks WHERE id IN (SELECT id FROM terminal_chunks WHERE terminal = ? LIMIT ?)`, id, mostChunks)
+			if left = n > 0; err != nil || left {
+				return err
+			}
+			return t.Exec(`DELETE FROM terminals WHERE id = ?`, id)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

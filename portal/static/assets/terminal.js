@@ -23,7 +23,9 @@
   fit.fit();
   term.focus();
 
-  let id = saved.id || "", run = "", at = 0, shown = 0, reported = 0, ws = null, tries = 0, ended = false, timer = 0, over = null, why = null;
+  let id = saved.id || "", run = "", at = 0, shown = 0, reported = 0, ws = null, tries = 0, timer = 0, over = null, why = null;
+  // ended is also that people must do something before it connects: sign in, or know of a recording.
+  let ended = false, announced = false;
 
   function say(kind, text) {
     state.dataset.state = kind;
@@ -59,15 +61,16 @@
   function connect() {
     clearTimeout(timer);
     const q = new URLSearchParams({ cols: term.cols, rows: term.rows, terminal: id, run, at });
-    ws = new WebSocket(location.origin.replace(/^http/, "ws") + box.dataset.stream + "?" + q);
+    if (announced) q.set("announced", "1");
+    const here = ws = new WebSocket(location.origin.replace(/^http/, "ws") + box.dataset.stream + "?" + q);
     ws.binaryType = "arraybuffer";
     say("wait", tries || id ? "Reconnecting" : "Connecting");
     ws.onmessage = (e) => {
       if (typeof e.data !== "string") {
-        const b = new Uint8Array(e.data), here = run;
+        const b = new Uint8Array(e.data);
         at += b.length;
         term.write(b, () => {
-          if (here !== run) return;
+          if (here !== ws) return;
           shown += b.length;
           if (shown - reported > 65536) send({ type: "seen", at: (reported = shown) });
         });
@@ -75,9 +78,14 @@
       }
       const m = JSON.parse(e.data);
       if (m.type === "open") open(m);
+      if (m.type === "at") { // the browser was too slow for all of it
+        shown += m.at - at;
+        at = m.at;
+      }
       if (m.type === "end") end(m);
     };
     ws.onclose = () => {
+      if (here !== ws) return;
       ws = null;
       if (!ended) again();
     };
@@ -111,13 +119,38 @@
     if (tries > 1) fetch(box.dataset.stream, { headers: { "Muster-Part": "terminal" } }).then((r) => {
       if (r.status !== 401 || ended) return;
       clearTimeout(timer);
+      ended = true;
       say("end", "Signed out");
-      const where = cover("Your session has expired.", "Sign in again to continue this terminal."), a = document.createElement("a");
-      a.href = location.pathname;
-      a.className = "button primary";
-      a.textContent = "Sign in";
-      where.append(a);
+      link(cover("Your session has expired.", "Sign in again to continue this terminal."), location.pathname, "Sign in");
     }, () => {});
+  }
+  function link(where, to, text) {
+    const a = document.createElement("a");
+    a.href = to;
+    a.className = "button primary";
+    a.textContent = text;
+    where.append(a);
+    a.focus();
+  }
+  function button(where, text, act) {
+    const b = document.createElement("button");
+    b.type = "button";
+    b.className = "primary";
+    b.textContent = text;
+    b.onclick = act;
+    where.append(b);
+    b.focus();
+    return b;
+  }
+  function announce(message, hint) {
+    ended = true;
+    say("", "Not started");
+    button(cover(message, hint), "Start recorded terminal", () => {
+      uncover();
+      ended = false;
+      announced = true;
+      connect();
+    }).id = "term-start";
   }
   function end(m) {
     if (m.again && tries < 60) {
@@ -126,27 +159,30 @@
     }
     ended = true;
     store.removeItem(kept);
-    if (m.reason === "not_kept" || (m.reason === "" && saved.id === id && !run)) saved.id = "";
-    say("end", "Ended");
+    if (m.reason === "announce") return announce(m.message, m.hint);
     $("quit").hidden = $("paste").hidden = true;
+    if (m.reason === "step_up") {
+      say("end", "Not started");
+      return link(cover(m.message, m.hint), "/step-up?next=" + encodeURIComponent(location.pathname), "Re-authenticate");
+    }
+    say("end", "Ended");
     $("again").hidden = false;
-    const where = cover(m.message, m.hint), b = document.createElement("button");
-    b.type = "button";
-    b.className = "primary";
-    b.textContent = "Open new terminal";
-    b.onclick = restart;
-    where.append(b);
-    b.focus();
+    button(cover(m.message, m.hint), "Open new terminal", restart);
   }
   function restart() {
     clearTimeout(timer);
     store.removeItem(kept);
     id = run = "";
     at = shown = reported = tries = 0;
-    ended = false;
+    ended = announced = false;
+    $("again").hidden = true;
     uncover();
     term.reset();
-    connect();
+    begin();
+  }
+  function begin() {
+    if (!box.dataset.announce || id) return connect();
+    announce("Terminals here are recorded.", "Everything that is shown on the screen is kept for " + box.dataset.announce + ". You and the admins of your tenant can play it.");
   }
   window.addEventListener("online", () => { if (!ws && !ended) connect(); });
 
@@ -217,18 +253,5 @@
     term.options.screenReaderMode = e.target.checked;
   };
   window.musterTerminal = term; // for tests
-  if (box.dataset.announce && !saved.id) {
-    const where = cover("Terminals here are recorded.", "Everything that is shown on the screen is kept for " + box.dataset.announce + ". You and the admins of your tenant can play it."), b = document.createElement("button");
-    b.type = "button";
-    b.className = "primary";
-    b.id = "term-start";
-    b.textContent = "Start recorded terminal";
-    b.onclick = () => {
-      uncover();
-      connect();
-    };
-    where.append(b);
-    say("", "Not started");
-    b.focus();
-  } else connect();
+  begin();
 })();

@@ -100,12 +100,16 @@ func (t *storeTest) recording() {
 	x, err := t.Store.Terminal(t.Ctx, kit.Tenant, "a")
 	t.Must(err)
 	t.want("its length", fmt.Sprint(x.Seconds, x.Bytes), fmt.Sprint(11, len(want)))
+	t.Code(t.Store.AddChunk(t.Ctx, terminal.Chunk{Terminal: "gone", Events: []byte("x")}), app.ENotFound)
+	t.Must(t.Store.Chunks(t.Ctx, "gone", func([]byte) error { t.Error("a part of a recording without a terminal is kept"); return nil }))
 }
 
 func (t *storeTest) tidy() {
 	t.add("lost", "ada", "c-1")
 	t.add("old", "ada", "c-1")
-	t.Must(t.Store.AddChunk(t.Ctx, terminal.Chunk{Terminal: "old", Events: []byte("x")}))
+	for range 250 { // more than one transaction removes
+		t.Must(t.Store.AddChunk(t.Ctx, terminal.Chunk{Terminal: "old", Events: []byte("x")}))
+	}
 	t.Must(t.Store.SetTerminalSettings(t.Ctx, kit.Boss, terminal.Settings{KeepDays: 1, ChangedAt: t.Clock.Now()}))
 	t.Must(t.Store.EndTerminal(t.Ctx, kit.Ada, "old", "", t.Clock.Now()))
 	t.Clock.Move(25 * time.Hour)
@@ -116,6 +120,11 @@ func (t *storeTest) tidy() {
 	t.Must(t.Store.TidyTerminals(t.Ctx, opened, t.Clock.Now()))
 	t.want("left", t.ids(terminal.Filter{}), "seen lost ")
 	t.want("open", t.ids(terminal.Filter{Open: true}), "seen ")
+	entries, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenant: kit.Tenant, Act: "terminal.end", Limit: 10})
+	t.Must(err)
+	if len(entries) != 2 || entries[0].Detail != "n1, terminal lost" || entries[0].Via != app.ViaServer {
+		t.Errorf("%+v", entries)
+	}
 	t.Must(t.Store.Chunks(t.Ctx, "old", func([]byte) error { t.Error("a part of a recording is left"); return nil }))
 	t.Clock.Move(25 * time.Hour)
 	t.Must(t.Store.TidyTerminals(t.Ctx, opened, t.Clock.Now()))
