@@ -18,7 +18,7 @@ type Act string
 //	retry a node              x       x                   x
 //	roll back                                             x         x
 //
-// * as long as nothing was asked of the cluster after it. A cluster can be deleted whatever its operations do.
+// * as long as nothing was asked of the cluster after it, and it isn't a command. A cluster can be deleted whatever its operations do.
 const (
 	ActCancel    Act = "cancel"    // nothing new starts, what runs has to stop
 	ActPause     Act = "pause"     // nothing new starts, what runs finishes
@@ -33,6 +33,8 @@ func (o Operation) Acts(latest bool) []Act {
 	switch {
 	case o.Status == OperationWaiting:
 		return []Act{ActCancel}
+	case o.Kind == OperationRun && o.Status.Ended(): // running it again asks again who may, and for approval
+		return nil
 	case o.Status == OperationRunning:
 		return []Act{ActPause, ActCancel, ActRetryNode}
 	case o.Status == OperationPaused:
@@ -104,6 +106,8 @@ func (o Operation) Refuse(a Act, latest bool) *Error {
 		if o.Kind.Undoable() {
 			e.Hint = "Wait until it has been cancelled, then roll it back."
 		}
+	case o.Kind == OperationRun && o.Status.Ended():
+		e.Hint = "Run the command again, on the nodes where it failed."
 	case len(acts) > 0:
 		verbs := make([]string, 0, len(acts))
 		for _, a := range acts {

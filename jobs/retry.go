@@ -3,6 +3,7 @@ package jobs
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,7 +65,7 @@ var policy = []rule{
 		advice: "Check its log. Fix the cause on the node and resume, or change the configuration to finish the remaining steps."},
 	{code: app.EScript, reason: reasonUnhealthy, verdict: ask, // it has been waited for as long as the service says
 		advice: "The service runs but isn't healthy. Fix the cause on the node and resume, or change the configuration to finish the remaining steps."},
-	{code: app.EScript, reason: reasonCommand, verdict: ask, advice: "Check its output. To run it again on the nodes where it failed, resume."},
+	{code: app.EScript, reason: reasonCommand, verdict: ask, advice: "Check its output. Run it again on the nodes where it failed."},
 	{code: app.EInternal, verdict: again, tries: 3, first: time.Second},
 	{code: app.EConflict, verdict: again, tries: 5, first: time.Second}, // someone else is at work on the same thing
 	{code: app.EConflict, reason: reasonImageRoom, verdict: ask, advice: "Free up space on the host's disk, then resume."},
@@ -114,6 +115,8 @@ func ruleOf(e *app.Error, a app.Action) rule {
 	switch {
 	case a == app.ActionRun && e.Reason == reasonTimeLimit: // a person's command isn't repeated by itself
 		p.verdict, p.advice = ask, "Check its output. Run it again with a longer timeout."
+	case a == app.ActionRun && (p.verdict == again || p.verdict == elsewhere) && !slices.Contains(beforeCommands, e.Reason):
+		p.verdict, p.advice = ask, "It's unknown how the command ended. Check the node, then run it again if needed."
 	case a != app.ActionDelete:
 	case p.verdict == again, p.verdict == elsewhere:
 		p.verdict, p.tries, p.first = again, math.MaxInt, max(p.first, time.Second)
@@ -122,6 +125,9 @@ func ruleOf(e *app.Error, a app.Action) rule {
 	}
 	return p
 }
+
+// beforeCommands are reasons for which a command was not started, or is still waited for by the next attempt.
+var beforeCommands = []string{"no_answer", "no_connection", "no_session", reasonStopped, reasonReplaced, remote.ReasonOccupied, budget.Reason}
 
 // deleteAdvice is for deletions that a provider refuses: the request is right, whatever it says.
 const deleteAdvice = "Check the provider's console and delete the machine there if it still exists, then resume. The deletion is complete when the provider no longer lists the machine."

@@ -350,6 +350,9 @@ func (a *Service) CheckHost(c *apptemplate.Catalog, provider string, services, s
 	if what == "" && template != nil && template.Untrusted && slices.ContainsFunc(hooks, func(h apptemplate.OperationHook) bool { return h.Script != "" }) {
 		what = "A script of template " + template.Name
 	}
+	if what == "" && template != nil && template.Untrusted && len(template.Actions) > 0 {
+		what = "Action " + template.Actions[0].Name + " of template " + template.Name
+	}
 	for _, name := range slices.Sorted(maps.Keys(images)) {
 		if i := c.Images[name]; what == "" && i != nil && i.Untrusted && a.bringsIn(spec, images[name]) {
 			what = "Image " + name

@@ -43,10 +43,11 @@ func (t *UpdateTerms) masked() *UpdateTerms {
 		return nil
 	}
 	out := *t
-	out.Update.Parameters = nil
+	out.Update.Parameters, out.Update.Command = nil, ""
 	out.Changes = slices.Clone(t.Changes)
 	for i, c := range out.Changes {
-		if c.Path != "config" && !strings.HasPrefix(c.Path, "config.") && !strings.HasPrefix(c.Path, "config[") {
+		command := c.Path == "command" || strings.HasPrefix(c.Path, "actions.") || strings.HasPrefix(c.Path, "parameters.")
+		if !command && c.Path != "config" && !strings.HasPrefix(c.Path, "config.") && !strings.HasPrefix(c.Path, "config[") {
 			continue
 		}
 		if c.Before != "" {

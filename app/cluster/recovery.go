@@ -231,6 +231,9 @@ func (a *Views) RecoveryOf(ctx context.Context, c app.Cluster) (p Recovery, err 
 // LatestBegun returns the latest operation that has begun or is to: what was called off before has done nothing. Operations are newest first.
 func LatestBegun(ops []app.Operation) app.Operation {
 	for _, o := range ops {
+		if o.Kind == app.OperationRun && o.Status.Ended() {
+			continue // whatever a command said, it left nothing of the cluster undone
+		}
 		if !o.Status.Ended() || !o.StartedAt.IsZero() {
 			return o
 		}

@@ -44,8 +44,8 @@ func runCommand(_ context.Context, _ *Builder, d *updateBuilder) error {
 		return &app.Error{Code: app.EConflict, Reason: "lost_machines", Field: "nodes", Message: "The machines of " + cluster.NodesInWords(lost) + " are gone.",
 			Hint: "Repair the cluster first."}
 	case runs == 0:
-		return &app.Error{Code: app.EInvalid, Field: "nodes", Message: "No node is selected: none of the nodes has one of the services.",
-			Hint: "Choose other nodes or services."}
+		return &app.Error{Code: app.EInvalid, Field: "nodes", Message: "No node is selected: no node matches all of the choices.",
+			Hint: "Choose other nodes."}
 	case len(lost) > 0:
 		d.note("Skips %s: the machine is gone. Repair the cluster to replace it.", cluster.NodesInWords(lost))
 	}
@@ -61,9 +61,11 @@ func planRun(d *updateBuilder, r *plan.Request) {
 		return
 	}
 	r.Run, r.Between = d.run, nil
-	r.Nodes = slices.DeleteFunc(r.Nodes, func(n plan.Node) bool {
-		return !slices.ContainsFunc(d.nodes, func(u cluster.UpdatedNode) bool { return u.Name == n.Name && u.Runs })
-	})
+	runs := map[string]bool{}
+	for _, n := range d.nodes {
+		runs[n.Name] = n.Runs
+	}
+	r.Nodes = slices.DeleteFunc(r.Nodes, func(n plan.Node) bool { return !runs[n.Name] })
 }
 
 // runChanges shows the command to those who decide.
@@ -113,7 +115,11 @@ func chooseAction(d *updateBuilder) (fits func(node string) bool, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(node string) bool { return slices.Contains(on, node) }, nil
+	chosen := map[string]bool{}
+	for _, n := range on {
+		chosen[n] = true
+	}
+	return func(node string) bool { return chosen[node] }, nil
 }
 
 // mayAct refuses an action to those whom its template doesn't let run it.

@@ -31,18 +31,26 @@ func Select(nodes []app.Node, on []string) ([]string, error) {
 		return nil, wrongSelector(fmt.Sprintf("There are more than %d selectors.", MostSelectors), "Choose by service instead.")
 	}
 	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n app.Node) bool { return n.Status == app.NodeDeleted || n.Leaving })
-	wanted := map[string][]string{}
+	wanted, all := map[string]map[string]bool{}, map[string][]string{}
 	for _, text := range on {
 		key, value, _ := strings.Cut(text, "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		known, err := selectValues(nodes, key)
+		known, err := all[key], error(nil)
+		if known == nil {
+			known, err = selectValues(nodes, key)
+			all[key] = known
+		}
+		_, has := slices.BinarySearch(known, value)
 		switch {
 		case err != nil:
 			return nil, err
-		case !slices.Contains(known, value):
+		case !has:
 			return nil, wrongSelector(fmt.Sprintf("No node has %s %.80q.", key, value), humanize.DidYouMean(value, known, "Choose from "+humanize.Or(few(known))+"."))
 		}
-		wanted[key] = append(wanted[key], value)
+		if wanted[key] == nil {
+			wanted[key] = map[string]bool{}
+		}
+		wanted[key][value] = true
 	}
 	var chosen []string
 	for _, n := range nodes {
@@ -56,10 +64,10 @@ func Select(nodes []app.Node, on []string) ([]string, error) {
 	return chosen, nil
 }
 
-func selected(n app.Node, wanted map[string][]string) bool {
+func selected(n app.Node, wanted map[string]map[string]bool) bool {
 	for _, k := range selectKeys {
 		values := wanted[k.name]
-		if len(values) > 0 && !slices.ContainsFunc(k.of(n), func(v string) bool { return slices.Contains(values, v) }) {
+		if len(values) > 0 && !slices.ContainsFunc(k.of(n), func(v string) bool { return values[v] }) {
 			return false
 		}
 	}

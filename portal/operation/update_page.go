@@ -104,7 +104,7 @@ func (f UpdateForm) help() string {
 		if f.Action != nil {
 			return f.Action.Description
 		}
-		return "The command and its output are kept, and shown to everyone who may use the cluster: don't put secrets in it."
+		return "The command and its output are kept, and everyone who sees the cluster can read the output: don't put secrets in it."
 	case app.OperationStart:
 		return "Services that they depend on are started too."
 	case app.OperationStop:
