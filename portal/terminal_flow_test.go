@@ -80,7 +80,7 @@ func (v *termWindow) echo(size int, text string) {
 	v.until(text)
 }
 
-// Much is shown: who comes back, and who is too slow, goes on from what is kept.
+// Much is shown: who comes back, and who is too slow, continues from what is kept.
 func TestMuchIsShownInATerminal(t *testing.T) {
 	t.Parallel()
 	const much = 2 << 20
@@ -150,7 +150,7 @@ func TestTerminalsThatNeedAProof(t *testing.T) {
 	}
 }
 
-// A superadmin's groups don't count in another tenant, nor end streams there. The pages of a sign-in in two tenants are looked after apart.
+// A superadmin's groups don't count in another tenant, nor end streams there. The pages of a sign-in in two tenants are checked apart.
 func TestStreamsOfSuperadminsInOtherTenants(t *testing.T) {
 	t.Parallel()
 	w := newUserSite(t)

@@ -176,7 +176,7 @@
     id = run = "";
     at = shown = reported = old = tries = 0;
     ended = announced = false;
-    $("again").hidden = true;
+    $("again").hidden = $("recorded").hidden = true;
     uncover();
     term.reset();
     begin();
