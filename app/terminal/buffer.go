@@ -64,7 +64,8 @@ func (b *buffer) after(from int64, most int) (p []byte, next int64, ended bool, 
 	return p, from + int64(len(p)), false, b.wake
 }
 
-// join adds a reader at an offset, or at the nearest one that can be read, and returns it, and where the end is now; ok is false where there are most readers already.
+// join adds a reader at an offset, or at the nearest one that can be read, and returns it, and where the end is now. ok is false where there are
+// most readers already.
 func (b *buffer) join(c *Client, from int64, most int) (at, end int64, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
