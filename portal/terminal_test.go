@@ -103,7 +103,7 @@ func (w *userSite) dial(path string, headers ...string) (*websocket.Conn, *http.
 // says is a message of the server.
 type says struct {
 	Type, ID, Reason, Message, Hint, Run string
-	At                                   int64
+	At, Old                              int64
 }
 
 // opens opens a stream and returns its first message.

@@ -64,18 +64,19 @@ func (b *buffer) after(from int64, most int) (p []byte, next int64, ended bool, 
 	return p, from + int64(len(p)), false, b.wake
 }
 
-// join adds a reader at an offset, or at the nearest one that can be read, and returns it; ok is false where there are most readers already.
-func (b *buffer) join(c *Client, from int64, most int) (at int64, ok bool) {
+// join adds a reader at an offset, or at the nearest one that can be read, and returns it, and where the end is now. ok is false where there are
+// most readers already.
+func (b *buffer) join(c *Client, from int64, most int) (at, end int64, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.reads) >= most {
-		return 0, false
+		return 0, 0, false
 	}
 	at = min(max(from, b.end-int64(len(b.data))), b.end)
 	b.reads[c] = at
 	close(b.room)
 	b.room = make(chan struct{})
-	return at, true
+	return at, b.end, true
 }
 
 // follow notes how far a reader is.

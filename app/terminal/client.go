@@ -31,6 +31,7 @@ type Client struct {
 	x *session
 
 	at     int64
+	old    int64 // what was shown before it came ends here
 	closed chan struct{}
 }
 
@@ -188,9 +189,10 @@ func (s *Service) serve(x *session, o Open) (*Client, error) {
 	s.mu.Lock()
 	s.open[x.ID] = x
 	s.mu.Unlock()
+	c, err := s.client(x, o)
 	go s.pump(x)
 	go s.watch(x)
-	return s.client(x, o)
+	return c, err
 }
 
 func (s *Service) sessionOf(id string) *session {
@@ -205,12 +207,12 @@ func (s *Service) client(x *session, o Open) (*Client, error) {
 	if o.Run == x.run {
 		from = max(o.From, 0)
 	}
-	at, ok := x.shown.join(c, from, mostClients)
+	at, end, ok := x.shown.join(c, from, mostClients)
 	if !ok {
 		return nil, &app.Error{Code: app.ERateLimit, RetryAfter: time.Minute, Message: "This terminal is open in 10 windows, which is the limit.",
 			Hint: "Close one of them."}
 	}
-	c.at = at
+	c.at, c.old = at, end
 	x.mu.Lock()
 	x.left = time.Time{}
 	x.mu.Unlock()
@@ -225,6 +227,9 @@ func (c *Client) Run() string { return c.x.run }
 
 // At is how many bytes the client has seen.
 func (c *Client) At() int64 { return c.at }
+
+// Old is where what was shown before this client came ends.
+func (c *Client) Old() int64 { return c.old }
 
 // Kept reports whether the terminal outlives this server.
 func (c *Client) Kept() bool { return c.x.keeps }

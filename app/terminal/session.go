@@ -102,7 +102,8 @@ func found(ctx context.Context, sh family.Shell, id string) error {
 		return &app.Error{Code: app.EConflict, Reason: "not_kept", Message: "This terminal ended with its connection.",
 			Hint: "To keep terminals when the server restarts, install tmux on the node."}
 	}
-	return &app.Error{Code: app.EConflict, Reason: "not_kept", Message: "This terminal has ended.", Hint: "Its shell is no longer on the node: it exited, or the node was restarted."}
+	return &app.Error{Code: app.EConflict, Reason: "not_kept", Message: "This terminal has ended.",
+		Hint: "Its shell is no longer on the node: it exited, or the node was restarted."}
 }
 
 // kill ends the session of a terminal on its node.

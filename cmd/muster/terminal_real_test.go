@@ -154,6 +154,7 @@ func (b termPage) phone(cluster string) {
 	b.click("#term-start")
 	b.state("open")
 	b.until(`getComputedStyle(document.getElementById("term-keys")).display === "flex" && document.documentElement.scrollWidth <= 390`)
+	b.until(`/[#$] *\n/.test(` + onScreen + `)`) // what is typed before is shown twice
 	b.line(`cat -v`)
 	b.shows(`"cat -v"`)
 	b.click(`[data-key="up"]`)

@@ -28,6 +28,7 @@ type (
 		ID       string `json:"id"`
 		Run      string `json:"run"`
 		At       int64  `json:"at"`
+		Old      int64  `json:"old"` // what comes before was shown before: it's no question to this browser
 		Kept     bool   `json:"kept"`
 		Recorded bool   `json:"recorded"`
 	}
@@ -124,7 +125,7 @@ func (v *view) run(ctx context.Context) {
 	defer cancel()
 	c := v.client
 	v.behind = c.At()
-	if v.say(opened{"open", c.Terminal().ID, c.Run(), c.At(), c.Kept(), c.Terminal().Recorded}) != nil {
+	if v.say(opened{"open", c.Terminal().ID, c.Run(), c.At(), c.Old(), c.Kept(), c.Terminal().Recorded}) != nil {
 		return
 	}
 	go func() {

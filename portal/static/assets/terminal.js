@@ -23,7 +23,7 @@
   fit.fit();
   term.focus();
 
-  let id = saved.id || "", run = "", at = 0, shown = 0, reported = 0, ws = null, tries = 0, timer = 0, over = null, why = null;
+  let id = saved.id || "", run = "", at = 0, shown = 0, reported = 0, old = 0, ws = null, tries = 0, timer = 0, over = null, why = null;
   // ended is also that people must do something before it connects: sign in, or know of a recording.
   let ended = false, announced = false;
 
@@ -92,6 +92,7 @@
   }
   function open(m) {
     tries = 0;
+    old = m.run === run ? 0 : m.old; // a page that is loaded again is shown what another was
     id = m.id;
     run = m.run;
     at = shown = reported = m.at;
@@ -173,9 +174,9 @@
     clearTimeout(timer);
     store.removeItem(kept);
     id = run = "";
-    at = shown = reported = tries = 0;
+    at = shown = reported = old = tries = 0;
     ended = announced = false;
-    $("again").hidden = true;
+    $("again").hidden = $("recorded").hidden = true;
     uncover();
     term.reset();
     begin();
@@ -202,7 +203,10 @@
     ctrl = on;
     ctrlKey.setAttribute("aria-pressed", String(on));
   }
+  // Programs ask terminals what they are. What is shown again isn't answered again: the answer would be typed into the shell.
+  const answer = /^\x1b(\[[?>=]?[\d;]*\$?[cnRyt]|[\]P])/;
   term.onData((d) => {
+    if (shown < old && answer.test(d)) return;
     if (ctrl && d.length === 1) {
       d = String.fromCharCode(d.toUpperCase().charCodeAt(0) & 31);
       hold(false);
