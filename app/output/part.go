@@ -109,5 +109,8 @@ func Variable(o template.Output, cluster string) string {
 	if name[0] >= '0' && name[0] <= '9' {
 		name = "_" + name
 	}
+	if reservedEnv.MatchString(name) { // owners choose the names of clusters
+		name = "CLUSTER_" + name
+	}
 	return name
 }

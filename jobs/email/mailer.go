@@ -106,7 +106,7 @@ func (m *Mailer) sendAll(ctx context.Context, due []notification.Email) {
 			end.State = notification.EmailDropped
 		case m.Now().Sub(e.QueuedAt) > webhook.DeliveryTime: // as after a backup was restored
 			end.State, end.Error = notification.EmailDropped, "It waited for more than a day."
-		case ctx.Err() != nil || m.Now().Sub(begun) > sendTime:
+		case ctx.Err() != nil || m.Now().Sub(begun) > sendTime/2: // each has the rest of the connection's time
 			return // the claim ends by itself
 		default:
 			err := dead

@@ -2,6 +2,7 @@ package email
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -51,7 +52,7 @@ func messageID(installation string, e notification.Email, base string) string {
 func compose(e notification.Email, from mail.Address, installation string, l Links, now time.Time) []byte {
 	base := strings.TrimRight(l.Base, "/")
 	id := messageID(installation, e, base)
-	boundary := "muster-" + hex.EncodeToString([]byte(id))[:40]
+	boundary := "muster-" + rand.Text() // which no one can write into the text
 	var b bytes.Buffer
 	header := func(name, value string) { fmt.Fprintf(&b, "%s: %s\r\n", name, value) }
 	header("From", from.String())

@@ -76,7 +76,39 @@ func (s Server) trust() *tls.Config {
 
 // open connects, encrypts and authenticates.
 func (s Server) open(ctx context.Context) (*smtp.Client, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	c, err := s.connect(ctx)
+	return c, notYet(err)
+}
+
+// notYet is an error from before an email was offered: whatever it is, the emails wait.
+func notYet(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := *failure(err)
+	if e.Code == app.EForbidden {
+		e.Code, e.Hint = app.ETransient, "Check --smtp-url and --smtp-from."
+	}
+	return &e
+}
+
+// watched is a connection that ends soon after the server begins to stop.
+type watched struct {
+	net.Conn
+	stop func() bool
+}
+
+// Close implements net.Conn.
+func (w watched) Close() error {
+	w.stop()
+	return w.Conn.Close()
+}
+
+// stopTime is how long an email that is being sent may take when the server stops.
+const stopTime = 5 * time.Second
+
+func (s Server) connect(stops context.Context) (*smtp.Client, error) {
+	ctx, cancel := context.WithTimeout(stops, dialTime)
 	defer cancel()
 	dial := s.Dial
 	if dial == nil {
@@ -87,6 +119,8 @@ func (s Server) open(ctx context.Context) (*smtp.Client, error) {
 		return nil, err
 	}
 	_ = conn.SetDeadline(time.Now().Add(sendTime))
+	raw := conn
+	conn = watched{raw, context.AfterFunc(stops, func() { _ = raw.SetDeadline(time.Now().Add(stopTime)) })}
 	if s.TLS {
 		conn = tls.Client(conn, s.trust())
 	}
@@ -129,7 +163,7 @@ func (s Server) greet(c *smtp.Client) error {
 // send sends one message over an open connection.
 func (s Server) send(c *smtp.Client, to string, message []byte) error {
 	if err := c.Mail(s.From.Address); err != nil {
-		return err
+		return notYet(err)
 	}
 	if err := c.Rcpt(to); err != nil {
 		return err

@@ -69,7 +69,9 @@ func writeEnv(c *cli.Context, list []output.Output) error {
 			b.WriteString(o.Variable + "<<" + end + "\n" + o.Value + "\n" + end + "\n")
 			if o.Secret {
 				for line := range strings.Lines(o.Value) {
-					cli.Line(c.Stderr, "::add-mask::%s", strings.TrimRight(line, "\r\n"))
+					if line = strings.TrimRight(line, "\r\n"); line != "" {
+						cli.Line(c.Stderr, "::add-mask::%s", strings.ReplaceAll(line, "%", "%25")) // which GitHub decodes
+					}
 				}
 			}
 		case "pgpass":
@@ -107,7 +109,7 @@ func withPassword(value string, schemes ...string) (u *url.URL, user, password s
 	}
 	password, set := u.User.Password()
 	for _, s := range schemes {
-		if u.Scheme == s && set && !strings.ContainsAny(u.User.Username()+password, "\r\n") {
+		if u.Scheme == s && set && !strings.ContainsAny(u.User.Username()+password+u.Hostname(), "\r\n\x00") {
 			return u, u.User.Username(), password
 		}
 	}
@@ -125,6 +127,9 @@ func pgpass(value string) string {
 	database := strings.TrimPrefix(u.Path, "/")
 	if database == "" {
 		database = "*"
+	}
+	if strings.ContainsAny(database+strings.Join(hosts, ""), "\r\n\x00") { // each line is another password
+		return ""
 	}
 	var b strings.Builder
 	for _, h := range hosts {
