@@ -71,11 +71,24 @@ func (s *Store) FactsNamed(ctx context.Context, tenant, cluster string, names []
 }
 
 func (s *Store) FactList(ctx context.Context, tenant, cluster string, limit int) ([]execution.NodeFact, error) {
-	list := []execution.NodeFact{}
-	err := s.Each(ctx, s.factRow(&list), `SELECT `+factColumns+` FROM service_outputs f JOIN nodes n ON n.cluster = f.cluster AND n.name = f.node
+	list, size := []execution.NodeFact{}, 0
+	add := s.factRow(&list)
+	err := s.Each(ctx, func(row db.Scanner) error {
+		if size > maxFactList {
+			return nil // facts may be as long as a kubeconfig
+		}
+		err := add(row)
+		if err == nil {
+			size += len(list[len(list)-1].Value)
+		}
+		return err
+	}, `SELECT `+factColumns+` FROM service_outputs f JOIN nodes n ON n.cluster = f.cluster AND n.name = f.node
 		WHERE f.cluster = ? AND f.tenant = ? AND n.status <> 'deleted' ORDER BY f.number, f.service, f.name LIMIT ?`, cluster, tenant, limit)
 	return list, err
 }
+
+// maxFactList is how many bytes of values a list has before it's cut.
+const maxFactList = 16 << 20
 
 func (s *Store) factRow(list *[]execution.NodeFact) func(db.Scanner) error {
 	return func(row db.Scanner) error {
