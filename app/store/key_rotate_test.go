@@ -58,6 +58,12 @@ func fill(t testing.TB, s *store.Store, from, to int) {
 		if err := s.SetSecret(t.Context(), admin, fmt.Sprintf("S%03d", i), []byte("value "+name), time.Now()); err != nil {
 			t.Fatal(err)
 		}
+		if err := s.Write(t.Context(), func(tx *db.Tx) error {
+			return tx.Exec(`INSERT INTO terminals (id, tenant, cluster, node, username, recorded, opened_at, seen_at, ended_at, ended_by, expires_at,
+				columns_at_start, rows_at_start, seconds, bytes) VALUES (?, 't', 'c', 'n1', 'ada', 1, 1, 1, 0, '', 0, 80, 24, 0, 0)`, name)
+		}); err != nil {
+			t.Fatal(err)
+		}
 		if err := s.AddChunk(t.Context(), terminal.Chunk{Terminal: name, Events: []byte("shown in " + name)}); err != nil {
 			t.Fatal(err)
 		}
