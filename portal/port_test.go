@@ -171,7 +171,8 @@ func TestPortsOpenOnNamesOfTheirOwn(t *testing.T) {
 		}
 	}
 	for _, line := range again.header.Values("Set-Cookie") {
-		if strings.Contains(strings.ToLower(line), "domain") || strings.HasPrefix(line, "json") && line != `json={"a":"b c"}; Path=/; Partitioned` || strings.HasPrefix(line, "muster") {
+		if strings.Contains(strings.ToLower(line), "domain") || strings.HasPrefix(line, "json") && line != `json={"a":"b c"}; Path=/; Partitioned` ||
+			strings.HasPrefix(line, "muster") {
 			t.Errorf("the app sets %s", line)
 		}
 	}

@@ -27,7 +27,8 @@ var (
 	outputEnv  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
 	outputPath = regexp.MustCompile(`^[^.\s]+(\.[^.\s]+)*$`)
 	// reservedEnv are variables that change how shells and programs run.
-	reservedEnv = regexp.MustCompile(`^(PATH|HOME|SHELL|USER|IFS|ENV|PS[0-9]|BASH.*|LD_.*|DYLD_.*|GIT_.*|NODE_OPTIONS|NODE_PATH|SSH_.*|SUDO_.*|DOCKER_.*|HTTPS?_PROXY|ALL_PROXY|NO_PROXY|CURL_.*|SSL_.*|PYTHON.*|PERL.*|RUBY.*|MUSTER_.*)$`)
+	reservedEnv = regexp.MustCompile(`^(PATH|HOME|SHELL|USER|IFS|ENV|PS[0-9]|BASH.*|LD_.*|DYLD_.*|GIT_.*|NODE_OPTIONS|NODE_PATH|SSH_.*|SUDO_.*|DOCKER_.*|` +
+		`HTTPS?_PROXY|ALL_PROXY|NO_PROXY|CURL_.*|SSL_.*|PYTHON.*|PERL.*|RUBY.*|MUSTER_.*)$`)
 )
 
 // Problem is one thing wrong with the declaration of an output. Key is "" where it is about all of it.

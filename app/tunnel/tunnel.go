@@ -137,7 +137,8 @@ func (s *Service) Dial(ctx context.Context, r Request) (net.Conn, error) {
 
 // Fail says why a provisioner couldn't connect, to whichever server waits.
 func (s *Service) Fail(ctx context.Context, provisioner, id string, failure *app.Error) error {
-	return s.Store.FailTunnel(ctx, id, provisioner, Failure{failure.Code, humanize.CutText(failure.Reason, maxFailure), humanize.CutText(failure.ForPeople(), maxFailure),
+	return s.Store.FailTunnel(ctx, id, provisioner, Failure{failure.Code, humanize.CutText(failure.Reason, maxFailure),
+		humanize.CutText(failure.ForPeople(), maxFailure),
 		humanize.CutText(failure.Hint, maxFailure)})
 }
 
