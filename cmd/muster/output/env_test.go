@@ -56,7 +56,7 @@ func TestSSHConfiguration(t *testing.T) {
 		v.Nodes = append(v.Nodes, n)
 	}
 	text, count := f.hosts(v, "true")
-	if count != 2 || strings.Contains(text, "n3") || strings.Contains(text, "n4") {
+	if count != 2 || strings.Contains(text, ".n3") || strings.Contains(text, ".n4") {
 		t.Fatalf("%d hosts:\n%s", count, text)
 	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
