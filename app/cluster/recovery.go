@@ -231,9 +231,6 @@ func (a *Views) RecoveryOf(ctx context.Context, c app.Cluster) (p Recovery, err 
 // LatestBegun returns the latest operation that has begun or is to: what was called off before has done nothing. Operations are newest first.
 func LatestBegun(ops []app.Operation) app.Operation {
 	for _, o := range ops {
-		if o.Kind == app.OperationRun && o.Status.Ended() {
-			continue // whatever a command said, it left nothing of the cluster undone
-		}
 		if !o.Status.Ended() || !o.StartedAt.IsZero() {
 			return o
 		}
@@ -241,8 +238,13 @@ func LatestBegun(ops []app.Operation) app.Operation {
 	return app.Operation{}
 }
 
+// LatestLeft is LatestBegun without commands that have ended: whatever they said, they left nothing of the cluster undone.
+func LatestLeft(ops []app.Operation) app.Operation {
+	return LatestBegun(slices.DeleteFunc(slices.Clone(ops), func(o app.Operation) bool { return o.Kind == app.OperationRun && o.Status.Ended() }))
+}
+
 func NewRecovery(v View, open Unfinished) Recovery {
-	p := Recovery{status: v.Status, Open: open, Latest: LatestBegun(v.Operations)}
+	p := Recovery{status: v.Status, Open: open, Latest: LatestLeft(v.Operations)}
 	p.Undone = UndoneKind(v.Operations, p.Latest)
 	for _, n := range v.Nodes {
 		if n.Status == app.NodeDeleted {

@@ -47,7 +47,7 @@ func UnfinishedOf(steps []app.Step, nodes []app.Node) (u Unfinished) {
 
 // unfinished returns what the latest operation of a failed cluster has not done.
 func (a *Views) unfinished(ctx context.Context, v View) (Unfinished, error) {
-	o := LatestBegun(v.Operations)
+	o := LatestLeft(v.Operations)
 	if v.Status != app.ClusterFailed || o.Status != app.OperationFailed && o.Status != app.OperationCancelled {
 		return Unfinished{}, nil
 	}

@@ -116,7 +116,7 @@ func (a *Builder) drawPower(ctx context.Context, c app.Cluster, kind app.Operati
 	}
 	stands := &standing{Cluster: c, was: definition, nodes: nodes, services: servicesOf(nodes)}
 	if len(ops) > 0 {
-		stands.latest = ops[0]
+		stands.latest, stands.follows = ops[0], ops[0].ID
 	}
 	d := newUpdateBuilder(stands, appcluster.Update{Kind: kind})
 	awake, asleep := appcluster.Figures{Nodes: len(nodes), CostPerHour: c.CostPerHour, Currency: c.Currency}, appcluster.Figures{Nodes: len(nodes), Currency: c.Currency}

@@ -22,9 +22,10 @@ type standing struct {
 	left     []app.Node                   // that an operation which did not end well has begun to give back
 	all      map[string]*template.Service // entries of all services, also of those that went
 	undone   app.OperationKind            // where the latest operation is a rollback: what it undoes
-	latest   app.Operation
-	ops      []app.Operation // newest first
-	open     []app.Step      // of the latest operation, where it did not end well: those that have not succeeded
+	latest   app.Operation                // that may have left something undone
+	follows  int64                        // the latest one of all
+	ops      []app.Operation              // newest first
+	open     []app.Step                   // of the latest operation, where it did not end well: those that have not succeeded
 }
 
 // standing reads the existing cluster, and refuses a cluster that cannot be updated at all at the moment.
@@ -37,7 +38,7 @@ func (a *Builder) standing(ctx context.Context, c app.Cluster) (*standing, error
 	if err != nil {
 		return nil, err
 	}
-	s.latest, s.ops = cluster.LatestBegun(ops), ops
+	s.latest, s.follows, s.ops = cluster.LatestLeft(ops), cluster.LatestBegun(ops).ID, ops
 	s.undone = cluster.UndoneKind(ops, s.latest)
 	if err := s.checkIdle(); err != nil {
 		return nil, err

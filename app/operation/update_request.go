@@ -56,7 +56,7 @@ func (d *updateBuilder) layout() layout.Layout {
 func (d *updateBuilder) keep() cluster.RequestPayload {
 	m := d.ask
 	m.PlanHash = ""
-	return cluster.RequestPayload{Definition: d.definition, PlanHash: d.preview.PlanHash, Hooks: d.preview.Plan.Hooks, Update: &m, Follows: d.latest.ID, Owner: d.Owner}
+	return cluster.RequestPayload{Definition: d.definition, PlanHash: d.preview.PlanHash, Hooks: d.preview.Plan.Hooks, Update: &m, Follows: d.follows, Owner: d.Owner}
 }
 
 // readyUpdate works an update that was approved out again. EConflict, reason "cluster_changed", where that does not give just what

@@ -160,7 +160,7 @@ func (a *Submitter) updateOperation(ctx context.Context, d *updateBuilder, who s
 	n := appcluster.NewOperation{
 		Operation: app.Operation{Tenant: d.Tenant, Cluster: d.ID, Kind: p.Kind, PlanHash: p.PlanHash, OnFailure: choice, Requester: who,
 			MinAvailable: partial.MinAvailable.Of(p.After.Nodes), NoBackfill: partial.NoBackfill, CreatedAt: a.Now(), Expected: p.Duration},
-		Plan: p.Plan, Follows: d.latest.ID, Backfill: d.ask.Backfill, Keep: kept, Volumes: d.ask.Volumes,
+		Plan: p.Plan, Follows: d.follows, Backfill: d.ask.Backfill, Keep: kept, Volumes: d.ask.Volumes,
 	}
 	if !d.redefined() && !slices.ContainsFunc(d.nodes, appcluster.UpdatedNode.Moves) {
 		return n, nil
