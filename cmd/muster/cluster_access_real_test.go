@@ -64,7 +64,8 @@ func TestRealOwnerVisitsANode(t *testing.T) {
 		t.Errorf("%q, exit code %d", errs, code)
 	}
 	said, err := exec.Command("ssh-keygen", "-L", "-f", key+"-cert.pub").CombinedOutput()
-	if err != nil || !strings.Contains(string(said), `Key ID: "muster:default/`) || !strings.Contains(string(said), "permit-pty") || strings.Contains(string(said), "forwarding") {
+	if err != nil || !strings.Contains(string(said), `Key ID: "muster:default/`) || !strings.Contains(string(said), "permit-pty") ||
+		!strings.Contains(string(said), "permit-port-forwarding") || strings.Count(string(said), "permit-") != 2 {
 		t.Errorf("%s, %v", said, err)
 	}
 	n := v.Nodes[0]

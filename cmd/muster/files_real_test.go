@@ -18,7 +18,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
 
 	"muster/app"
 	appusage "muster/app/usage"
@@ -32,9 +36,9 @@ import (
 var fileUses = map[string][2]string{
 	// Spreadsheets. sheet refuses cells that would be formulas.
 	"cluster.export":      {`page "/clusters?format=csv" >f; sheet f; rows f "SELECT name, template, nodes, status FROM t WHERE name = 'web'"`, "web|web|3|active\n"},
-	"quota.usageShow":     {`page "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
-	"list-usage":          {`api "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
-	"policy.UsageCommand": {`muster usage --csv --by template --step none >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
+	"quota.usageShow":     {`page "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t WHERE template = 'web'"`, "web|1\n"},
+	"list-usage":          {`api "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t WHERE template = 'web'"`, "web|1\n"},
+	"policy.UsageCommand": {`muster usage --csv --by template --step none >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t WHERE template = 'web'"`, "web|1\n"},
 	"audit.sendAudit": {`page "/admin/audit/export?format=csv" >f; sheet f; rows f "SELECT count(*) > 3, count(DISTINCT hash) = count(*), sum(token = '''=1+1') > 0 FROM t"
 		page /admin/audit/export | jq -s 'length > 3 and all(.hash != "")'`, "1|1|1\ntrue\n"},
 	"get-audit-export":            {`api "/audit/export?format=csv" >f; sheet f; rows f "SELECT count(*) > 3 FROM t"; api /audit/export | jq -s 'length > 3'`, "1\ntrue\n"},
@@ -65,6 +69,15 @@ var fileUses = map[string][2]string{
 	"resource.sendResource":                                 {`page /admin/resources/shell:archive:site/versions/1/content | cmp - ../site.tar.gz && echo same`, "same\n"},
 	"get-resources-by-resource-versions-by-version-content": {`api /resources/shell:archive:site/versions/1/content | cmp - ../site.tar.gz && echo same`, "same\n"},
 	"catalog.pull": {`muster resource pull shell/archive/site@1 -O - | tar -tz; muster resource pull shell/archive/site@1 -O f >/dev/null; cmp f ../site.tar.gz`, "site/index.html\n"},
+
+	// What clusters hand out, and a recording of a terminal.
+	"output.printOne":       {`curl -fsS "$(muster cluster outputs web site)" >f; test -s f && echo page`, "page\n"},
+	"output.writeEnv":       {`muster cluster env web >f; . ./f; curl -fsS "$WEB_SITE" >page; test -s page && echo page`, "page\n"},
+	"output.printFile":      {`muster cluster kubeconfig filed | jq -c .`, "[1,2]\n"},
+	"output.download":       {`curl -fsS -b "$jar" -OJ -d name=kubeconfig "$site/clusters/$(muster --format json cluster show filed | jq -r .id)/outputs/download"; jq -c . config.json`, "[1,2]\n"},
+	"connect.streamCommand": {`muster cluster ssh web n1 --through-server -- echo opened`, "opened\n"},
+	"terminal.Write": {`t=$(api /terminals | jq -r '.terminals[0].id'); page "/terminals/$t/recording?download" >f; head -n 1 f | jq .version
+		tail -n +2 f | jq -s 'all(length == 3)'; tail -n +2 f | jq -sr 'map(.[2]) | join("")' | grep -q 'said 42' && echo said`, "2\ntrue\nsaid\n"},
 
 	// What other programs read.
 	"cluster.Download": {`curl -fsS -b "$jar" -OJ "$site/clusters/$id/logs/download"; test -s *.log; grep -cvE '^[0-9-]{10}T[0-9:]{8}Z [^ ]+ [a-z]+ \| ' *.log || true`, "0\n"},
@@ -238,9 +251,12 @@ func TestRealFiles(t *testing.T) {
 		return string(out)
 	}
 	// What the files are of: an own template, a resource, and what was done with a token whose label is a formula.
-	run(t, dir, `muster catalog get template web | sed 's/^name: web$/name: mine/' >mine.yaml; muster catalog apply -f mine.yaml >/dev/null
+	run(t, dir, `muster catalog get template web | sed 's/^name: web$/name: mine/; s/^outputs:$/&\n  - {name: kubeconfig, type: file, file: config.json, value: "[1,2]", description: A file}/' >mine.yaml
+		muster catalog apply -f mine.yaml >/dev/null; muster cluster create filed --template mine --size 3 --wait >/dev/null
 		mkdir site; echo hello >site/index.html; tar -czf site.tar.gz site/index.html; muster resource push shell/archive/site site.tar.gz >/dev/null
 		muster user create robo --role robot >/dev/null; t=$(muster token create =1+1 --user robo --scope cluster); ! muster user create other --token "$t" >/dev/null 2>&1`)
+	run(t, dir, `curl -fsS -X PUT -H "Authorization: Bearer $token" -H 'Content-Type: application/json' -d '{"record":true,"step_up":false}' "$site/api/v1/terminal-settings" >/dev/null`)
+	recordTerminal(t, site, v.ID, jar)
 	for _, name := range slices.Sorted(maps.Keys(fileUses)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -252,5 +268,48 @@ func TestRealFiles(t *testing.T) {
 				t.Errorf("%q, want %q", out, fileUses[name][1])
 			}
 		})
+	}
+}
+
+// recordTerminal opens a terminal as the portal's page does, runs something in it, and closes it.
+func recordTerminal(t *testing.T, site, id string, jar http.CookieJar) {
+	t.Helper()
+	d := websocket.Dialer{Jar: jar}
+	at := "ws" + strings.TrimPrefix(site, "http") + "/clusters/" + id + "/nodes/n1/terminal/stream?cols=80&rows=24&announced=1"
+	ws, _, err := d.DialContext(t.Context(), at, http.Header{"Origin": {site}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	var mu sync.Mutex
+	send := func(kind int, text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = ws.WriteMessage(kind, []byte(text)) // where it fails, reading does
+	}
+	done := make(chan struct{})
+	defer close(done)
+	go func() { // what is typed before the shell reads may be lost
+		for {
+			send(websocket.BinaryMessage, "echo said $((6*7))\n")
+			select {
+			case <-done:
+				return
+			case <-time.After(2 * time.Second):
+			}
+		}
+	}()
+	for shown := ""; ; {
+		kind, b, err := ws.ReadMessage()
+		if err != nil {
+			return // it was closed
+		}
+		if kind == websocket.BinaryMessage {
+			shown += string(b)
+		}
+		if strings.Contains(shown, "said 42") {
+			shown = ""
+			send(websocket.TextMessage, `{"type":"quit"}`)
+		}
 	}
 }
