@@ -135,14 +135,14 @@ func (b termPage) recorded(cluster string) {
 	b.until(`!document.getElementById("term-recorded").hidden`)
 	b.line(`echo gr''ün-$(tput cols)-`)
 	b.shows(`"grün-"`)
-	b.line(`sleep 2; exit`)
+	b.line(`sleep 4; exit`)
 	b.state("end")
 	b.Open("/terminals")
 	b.until(`[...document.querySelectorAll("#terminals a")].some(a => a.textContent.includes("Play recording"))`)
 	b.Do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("#terminals a")].find(a => a.textContent.includes("Play recording")).click()`))
 	b.until(`document.getElementById("play-go") && document.getElementById("play-go").textContent.trim() === "Play again"`)
 	b.shows(`"exited"`)
-	b.Do(chromedp.Evaluate[chromedp.Void](`(at => { at.value = at.max - 0.3; at.oninput() })(document.getElementById("play-at"))`)) // before its end
+	b.Do(chromedp.Evaluate[chromedp.Void](`(at => { at.value = at.max - 2; at.oninput() })(document.getElementById("play-at"))`)) // before its end, which takes a while on a busy host
 	b.shows(`"grün-"`)
 }
 
