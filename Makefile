@@ -28,8 +28,8 @@ TEST = $(if $(CI),GO="$(GO)" $(GO) run ./cmd/retest,$(GO) test) -vet=off -ldflag
 
 # The gate's short checks against real parts: Redis flushed and PostgreSQL killed during a create, the store's
 # suite on PostgreSQL, OpenSSH in namespaces, Chromium, one template's software, the API description, release files, scripts.
-REAL_MUSTER := ^(TestRealRedisFlushedInTheMiddleOfACreate|TestRealPostgresServersKilledOneAfterTheOther|TestRealOwnerVisitsANode|TestBrowserStory|TestRealTemplateRedis|TestRealOpenAPILintsClean|TestRealFiles)$$
-REAL_OTHERS := ^(TestPostgres|TestPostgresServersShareTheWork|TestPostgresMigrationsUpAndDown|TestPostgresBackup|TestShellcheckFindsNothing|TestRealMachines)$$
+REAL_MUSTER := ^(TestRealRedisFlushedInTheMiddleOfACreate|TestRealPostgresServersKilledOneAfterTheOther|TestRealOwnerVisitsANode|TestBrowserStory|TestBrowserTerminal|TestRealTerminalThroughAProvisioner|TestRealTemplateRedis|TestRealOpenAPILintsClean|TestRealFiles)$$
+REAL_OTHERS := ^(TestPostgres|TestPostgresServersShareTheWork|TestPostgresMigrationsUpAndDown|TestPostgresBackup|TestShellcheckFindsNothing|TestRealMachines|TestExim)$$
 
 .PHONY: help build demo dev dev-clean pages test test-real test-all lint check-size check-deploy release release-snapshot check-release release-tools chaos bench bench-go screenshots generate check clean
 
@@ -63,7 +63,7 @@ test: check ## all tests that need only Go and make; long random tests with fewe
 
 test-real: build ## a short check against each real part, in minutes; see deploy/ci/setup.sh for its requirements
 	$(TEST) -tags real -run '$(REAL_MUSTER)' ./cmd/muster
-	$(TEST) -tags real -run '$(REAL_OTHERS)' ./app/store ./app/store/db ./app/store/backup ./examples ./providers/static
+	$(TEST) -tags real -run '$(REAL_OTHERS)' ./app/store ./app/store/db ./app/store/backup ./examples ./jobs/email ./providers/static
 	$(TEST) -tags small -short ./app/store/blob ./app/store/kms ./providers
 	$(TEST) -tags small -short -run Small ./app/store
 	$(MAKE) demo ONCE=1 check-size

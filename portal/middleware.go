@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/portal/site"
+	"muster/portal/wire"
 
 	"github.com/go-chi/chi/v5/middleware"
 )
@@ -33,8 +34,8 @@ func (p *Portal) headers(next http.Handler) http.Handler {
 	})
 }
 
-// sameOrigin rejects changing requests that another site made a browser send. Programs that aren't browsers don't send the checked headers,
-// and pass.
+// sameOrigin rejects changing requests and streams that another site made a browser send. Programs that aren't browsers don't send the checked
+// headers, and pass.
 func (p *Portal) sameOrigin(next http.Handler) http.Handler {
 	c := http.NewCrossOriginProtection()
 	if p.URL != "" {
@@ -43,10 +44,17 @@ func (p *Portal) sameOrigin(next http.Handler) http.Handler {
 			p.Log.Error("the portal's own URL is invalid", "url", p.URL, "error", err)
 		}
 	}
-	c.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.AnswerError(w, r, site.ErrForeign)
-	}))
-	return c.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		check := *r
+		if wire.IsStream(r) {
+			check.Method = http.MethodPost // browsers let any page open a WebSocket, with cookies, and a GET isn't checked
+		}
+		if c.Check(&check) != nil {
+			p.AnswerError(w, r, site.ErrForeign)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // access logs every request when it ends, with an ID. Queries aren't logged, since people paste secrets anywhere.

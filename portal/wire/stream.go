@@ -10,11 +10,11 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Timing of streams. Load balancers end connections that are silent for a minute.
+// Timing of streams and terminals. Load balancers end connections that are silent for a minute.
 const (
-	pingEvery    = 25 * time.Second
-	silenceLimit = 75 * time.Second
-	writeLimit   = 30 * time.Second
+	PingEvery    = 25 * time.Second
+	SilenceLimit = 75 * time.Second
+	WriteLimit   = 30 * time.Second
 	// MaxFrame bounds a message of a stream, in bytes.
 	MaxFrame = 64 << 10
 )
@@ -48,7 +48,7 @@ func NewStream(ws *websocket.Conn) *Stream {
 func (s *Stream) alive() {
 	s.at.Lock()
 	defer s.at.Unlock()
-	until := time.Now().Add(silenceLimit)
+	until := time.Now().Add(SilenceLimit)
 	if !s.until.IsZero() && s.until.Before(until) {
 		until = s.until
 	}
@@ -56,14 +56,14 @@ func (s *Stream) alive() {
 }
 
 func (s *Stream) ping() {
-	tick := time.NewTicker(pingEvery)
+	tick := time.NewTicker(PingEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-s.done:
 			return
 		case <-tick.C:
-			if s.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeLimit)) != nil {
+			if s.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(WriteLimit)) != nil {
 				_ = s.Close()
 				return
 			}
@@ -109,7 +109,7 @@ func (s *Stream) Write(b []byte) (n int, err error) {
 	defer s.mu.Unlock()
 	for len(b) > 0 {
 		some := b[:min(len(b), MaxFrame)]
-		_ = s.ws.SetWriteDeadline(time.Now().Add(writeLimit))
+		_ = s.ws.SetWriteDeadline(time.Now().Add(WriteLimit))
 		if err := s.ws.WriteMessage(websocket.BinaryMessage, some); err != nil {
 			return n, err
 		}
