@@ -353,7 +353,7 @@ func (s *Service) forget(actor app.Actor, t Terminal) {
 			return
 		}
 		defer conn.Close()
-		_ = kill(ctx, conn, t.ID)
+		_ = kill(ctx, conn, t)
 	}()
 }
 

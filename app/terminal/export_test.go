@@ -52,5 +52,7 @@ func (b Buffer) After(from int64, most int) (p []byte, next int64) {
 	return p, next
 }
 
-// Line is what runs in a terminal.
-func Line(id string, keeps, continues bool) string { return line(id, keeps, continues) }
+// OnNode names the tmux server of a node of cluster shop-1 in a script.
+func OnNode(node, script string) string {
+	return onNode(Terminal{Tenant: "default", Cluster: "shop-1", Node: node}, script)
+}

@@ -19,8 +19,13 @@ tmux() {
 	esac
 }
 `
-	out, err := exec.CommandContext(t.Context(), "sh", "-c", script+terminal.ForgetLeft+"exit 0").CombinedOutput()
-	want := "-L muster kill-session -t =muster-left\n-L muster kill-session -t =muster-never"
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", script+terminal.OnNode("n1", terminal.ForgetLeft+"exit 0")).CombinedOutput()
+	want := "-L P kill-session -t =muster-left\n-L P kill-session -t =muster-never"
+	place := strings.TrimPrefix(strings.TrimSuffix(terminal.OnNode("n1", ""), "; "), "place=")
+	if place == "" || terminal.OnNode("n2", "") == terminal.OnNode("n1", "") {
+		t.Errorf("nodes share a tmux server: %q", place)
+	}
+	out = []byte(strings.ReplaceAll(string(out), place, "P"))
 	if err != nil || strings.TrimSpace(string(out)) != want {
 		t.Errorf("%s, %v", out, err)
 	}

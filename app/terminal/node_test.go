@@ -102,12 +102,15 @@ func (c *conn) Close() error {
 
 func (c *conn) Put(context.Context, string, fs.FileMode, io.Reader) error { return nil }
 
-var session = regexp.MustCompile(`muster-[a-z0-9]+`)
+var (
+	session = regexp.MustCompile(`muster-[a-z0-9]+`)
+	place   = regexp.MustCompile(`place=\S+; `)
+)
 
 func (c *conn) Run(_ context.Context, cmd family.Command, _ family.Output) (int, error) {
 	c.n.mu.Lock()
 	defer c.n.mu.Unlock()
-	name := session.FindString(strings.ReplaceAll(cmd.Line, "-L muster", ""))
+	name := session.FindString(place.ReplaceAllString(cmd.Line, ""))
 	yes := map[bool]int{true: 0, false: 1}
 	switch {
 	case c.n.flaky:

@@ -3,6 +3,8 @@ package terminal
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"strings"
@@ -60,41 +62,48 @@ var (
 )
 
 // tmuxSetup makes tmux invisible: no status line, no keys of its own, scrolling as without it.
-const tmuxSetup = `tmux -u -L muster -f /dev/null start-server \; set -g status off \; set -g prefix None \; set -g escape-time 0 ` +
+const tmuxSetup = `tmux -u -L "$place" -f /dev/null start-server \; set -g status off \; set -g prefix None \; set -g escape-time 0 ` +
 	`\; set -g history-limit 5000 \; set -g default-terminal screen-256color \; set -g terminal-overrides "*:smcup@:rmcup@" \; set-environment -g LANG "$LANG" `
 
 // forgetLeft ends sessions that no one has been in for an hour, and that have shown nothing: those of servers that were killed and not continued.
-const forgetLeft = `now=$(date +%s); tmux -L muster list-sessions -F "#{session_attached} #{session_activity} ` +
+const forgetLeft = `now=$(date +%s); tmux -L "$place" list-sessions -F "#{session_attached} #{session_activity} ` +
 	`#{?session_last_attached,#{session_last_attached},0} #{?window_activity,#{window_activity},0} #{session_name}" 2>/dev/null | ` +
 	`while read -r a t l w n; do [ "$a" = 0 ] && [ $((now - t)) -gt 3600 ] && [ $((now - l)) -gt 3600 ] && [ $((now - w)) -gt 3600 ] && ` +
-	`tmux -L muster kill-session -t "=$n"; done; `
+	`tmux -L "$place" kill-session -t "=$n"; done; `
+
+// onNode names the tmux server that a script uses: one for each node. Those of a host share one otherwise, where the terminals of a node would have
+// the environment of whichever node's came first.
+func onNode(t Terminal, script string) string {
+	sum := sha256.Sum256([]byte(t.Tenant + "/" + t.Cluster + "/" + t.Node))
+	return "place=muster-" + hex.EncodeToString(sum[:6]) + "; " + script
+}
 
 // utf8Locale lets shells on nodes without a locale read what browsers type.
 const utf8Locale = `case "${LC_ALL:-${LC_CTYPE:-${LANG:-C}}}" in C|POSIX) LANG=C.UTF-8; export LANG; unset LC_ALL LC_CTYPE;; esac; `
 
 // line returns what runs in a terminal. A fresh screen of a session that continues first gets what scrolled out of it.
-func line(id string, keeps, continues bool) string {
+func line(t Terminal, keeps, continues bool) string {
 	script := `cd; exec "${SHELL:-/bin/sh}" -l`
 	if keeps {
-		name := "muster-" + id
+		name := "muster-" + t.ID
 		script = `cd; exec ` + tmuxSetup + `\; new-session -A -D -s ` + name
 		if continues {
-			script = `tmux -L muster capture-pane -peJS -2000 -E -1 -t ` + name + ` 2>/dev/null; ` + script
+			script = `tmux -L "$place" capture-pane -peJS -2000 -E -1 -t ` + name + ` 2>/dev/null; ` + script
 		}
 	}
-	return "exec sh -c " + humanize.ShellQuote(utf8Locale+script)
+	return "exec sh -c " + humanize.ShellQuote(onNode(t, utf8Locale+script))
 }
 
 // probe reports whether the node has tmux, and ends sessions there that were left.
-func probe(ctx context.Context, sh family.Shell) (bool, error) {
-	exit, err := sh.Run(ctx, family.Command{Line: `command -v tmux >/dev/null || exit 1; ` + forgetLeft + `exit 0`}, func(app.Stream, string) {})
+func probe(ctx context.Context, sh family.Shell, t Terminal) (bool, error) {
+	exit, err := sh.Run(ctx, family.Command{Line: onNode(t, `command -v tmux >/dev/null || exit 1; `+forgetLeft+`exit 0`)}, func(app.Stream, string) {})
 	return err == nil && exit == 0, err
 }
 
 // found returns nil where the node has the session of a terminal. Reason not_kept says that it hasn't; else it may well have.
-func found(ctx context.Context, sh family.Shell, id string) error {
-	exit, err := sh.Run(ctx, family.Command{Line: `command -v tmux >/dev/null || exit 3; tmux -L muster has-session -t =muster-` + id + ` 2>/dev/null`},
-		func(app.Stream, string) {})
+func found(ctx context.Context, sh family.Shell, t Terminal) error {
+	script := `command -v tmux >/dev/null || exit 3; tmux -L "$place" has-session -t =muster-` + t.ID + ` 2>/dev/null`
+	exit, err := sh.Run(ctx, family.Command{Line: onNode(t, script)}, func(app.Stream, string) {})
 	switch {
 	case err != nil || exit == 0:
 		return err
@@ -107,8 +116,8 @@ func found(ctx context.Context, sh family.Shell, id string) error {
 }
 
 // kill ends the session of a terminal on its node.
-func kill(ctx context.Context, sh family.Shell, id string) error {
-	_, err := sh.Run(ctx, family.Command{Line: "tmux -L muster kill-session -t =muster-" + id}, func(app.Stream, string) {})
+func kill(ctx context.Context, sh family.Shell, t Terminal) error {
+	_, err := sh.Run(ctx, family.Command{Line: onNode(t, `tmux -L "$place" kill-session -t =muster-`+t.ID)}, func(app.Stream, string) {})
 	return err
 }
 
@@ -116,7 +125,7 @@ func kill(ctx context.Context, sh family.Shell, id string) error {
 func still(x *session) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), quitTime)
 	defer cancel()
-	exit, err := x.conn.Run(ctx, family.Command{Line: "tmux -L muster has-session -t =muster-" + x.ID}, func(app.Stream, string) {})
+	exit, err := x.conn.Run(ctx, family.Command{Line: onNode(x.Terminal, `tmux -L "$place" has-session -t =muster-`+x.ID)}, func(app.Stream, string) {})
 	return err == nil && exit == 0
 }
 
@@ -130,15 +139,15 @@ func (s *Service) start(ctx context.Context, actor app.Actor, p sshaccess.Node, 
 	}
 	keeps := continues
 	if continues {
-		err = found(ctx, conn, t.ID)
+		err = found(ctx, conn, t)
 	} else {
-		keeps, _ = probe(ctx, conn)
+		keeps, _ = probe(ctx, conn, t)
 	}
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
-	term, err := conn.Terminal(ctx, family.TerminalOptions{Size: t.Size, Line: line(t.ID, keeps, continues)})
+	term, err := conn.Terminal(ctx, family.TerminalOptions{Size: t.Size, Line: line(t, keeps, continues)})
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
@@ -242,7 +251,7 @@ func (s *Service) end(x *session, why *app.Error) {
 			within(func(ctx context.Context) { _ = s.Store.EndTerminal(ctx, actor, x.ID, "", s.Now()) })
 		}
 		if x.keeps && !stays && why != errExited { // as far as the node answers
-			within(func(ctx context.Context) { _ = kill(ctx, x.conn, x.ID) })
+			within(func(ctx context.Context) { _ = kill(ctx, x.conn, x.Terminal) })
 		}
 		_ = x.term.Close()
 		_ = x.conn.Close()
