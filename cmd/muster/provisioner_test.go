@@ -40,6 +40,8 @@ type fleetServer struct {
 	token  string
 	log    *safeBuffer
 	redis  string // what provisioners are notified of; "": nothing
+	// command starts provisioners.
+	command func(name string, args ...string) *exec.Cmd
 }
 
 const slowService = `
@@ -62,7 +64,7 @@ func newFleetServer(t *testing.T, provider string, change ...func(*server.Config
 	cloud.Bind(nodes.Bind)
 	account := httptest.NewServer(cloud.Serve("secret-of-the-cloud"))
 	t.Cleanup(account.Close)
-	w := &fleetServer{T: t, nodes: nodes, effect: filepath.Join(dir, "effect"), log: &safeBuffer{}}
+	w := &fleetServer{T: t, nodes: nodes, effect: filepath.Join(dir, "effect"), log: &safeBuffer{}, command: exec.Command}
 	catalog := filepath.Join(dir, "catalog")
 	for _, d := range []string{w.effect, catalog} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -141,7 +143,7 @@ type helper struct {
 func (w *fleetServer) start(name string, args ...string) *helper {
 	w.Helper()
 	h := &helper{w: w, name: name, out: &safeBuffer{}}
-	h.cmd = exec.Command("muster", append([]string{"provisioner", "--server", w.server.URL, "--name", name, "--data", w.TempDir(), "--slots", "4"}, args...)...)
+	h.cmd = w.command("muster", append([]string{"provisioner", "--server", w.server.URL, "--name", name, "--data", w.TempDir(), "--slots", "4"}, args...)...)
 	h.cmd.Env = append(os.Environ(), server.TokenEnv+"="+w.token, "REDIS_URL="+w.redis)
 	h.cmd.Stdout, h.cmd.Stderr = h.out, h.out
 	if err := h.cmd.Start(); err != nil {

@@ -3,23 +3,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
-	"muster/app"
-	"muster/app/apptest"
-	"muster/app/family"
-	"muster/app/sshaccess"
-	"muster/app/terminal"
-	"muster/jobs/remote"
-	"muster/jobs/remote/remotetest"
 	"muster/portal/portaltest"
 )
 
@@ -169,64 +160,4 @@ func (b termPage) phone(cluster string) {
 	b.shows(`"after-130"`)
 	b.click("#term-quit")
 	b.state("end")
-}
-
-// nodesAt lets node n1 of a cluster be a machine.
-type nodesAt struct {
-	sshaccess.Store
-	at remote.Target
-}
-
-func (m nodesAt) Nodes(ctx context.Context, tenant, cluster string) ([]app.Node, error) {
-	list, err := m.Store.Nodes(ctx, tenant, cluster)
-	for i := range list {
-		n := &list[i]
-		n.Status, n.HostKey, n.SSHUser, n.SSHPort = app.NodeReady, m.at.HostKey, m.at.User, m.at.Port
-		n.Addresses = map[string]string{app.AddressAccess: m.at.Address}
-	}
-	return list, err
-}
-
-// A server without workers opens a terminal on a machine with OpenSSH through a provisioner in another process.
-func TestRealTerminalThroughAProvisioner(t *testing.T) {
-	t.Parallel()
-	w, n := newFleetServer(t, ""), remotetest.OpenSSH(t)
-	_, ca := remotetest.NewKey(t)
-	node, err := remote.Dial(t.Context(), n.Target())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer node.Close()
-	if err := remote.EnsureAuthority(t.Context(), node, n.Target().User, ca); err != nil {
-		t.Fatal(err)
-	}
-	far := apptest.NewCluster(app.DefaultTenant, "far", 1, time.Now(), apptest.Chain(1))
-	far.PrivateKey = ca
-	if _, err := w.server.Store.CreateCluster(t.Context(), far); err != nil {
-		t.Fatal(err)
-	}
-	a := w.server.Services
-	a.NodeAccess.Store = nodesAt{a.NodeAccess.Store, n.Target()}
-	open := terminal.Open{Cluster: far.Cluster.ID, Node: "n1", Size: family.TerminalSize{Columns: 99, Rows: 33}}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	if _, err := a.Terminal.OpenTerminal(ctx, w.admin(""), open); app.AsError(err).Reason != "no_provisioner" {
-		t.Errorf("without a provisioner: %v", err)
-	}
-	w.start("h1")
-	c, err := a.Terminal.OpenTerminal(t.Context(), w.admin(""), open)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Quit()
-	if err := c.Write([]byte("echo a$((20+3))b $(tput cols)\n")); err != nil {
-		t.Fatal(err)
-	}
-	for got := ""; !strings.Contains(got, "a23b 99"); {
-		p, err := c.Next(t.Context(), 4096)
-		if err != nil {
-			t.Fatalf("%v after %q", err, got)
-		}
-		got += string(p)
-	}
 }

@@ -26,6 +26,12 @@ func OpenSSH(t testing.TB) *Node {
 // OpenSSHWith is OpenSSH for commands that have more in their environment.
 func OpenSSHWith(t testing.TB, env ...string) *Node {
 	t.Helper()
+	return openSSH(t, exec.Command, nil, env...)
+}
+
+// openSSH starts sshd by command. Dial, where it isn't nil, reaches it.
+func openSSH(t testing.TB, command func(string, ...string) *exec.Cmd, dial func(context.Context, string, string) (net.Conn, error), env ...string) *Node {
+	t.Helper()
 	sshd := findSSHD()
 	if sshd == "" {
 		if os.Getenv("CI") == "true" {
@@ -68,7 +74,7 @@ func OpenSSHWith(t testing.TB, env ...string) *Node {
 		port := freePort(t)
 		file := write("sshd_config", fmt.Sprintf("ListenAddress 127.0.0.1:%d\n%s", port, conf))
 		var log bytes.Buffer
-		cmd := exec.Command(sshd, "-D", "-e", "-f", file)
+		cmd := command(sshd, "-D", "-e", "-f", file)
 		cmd.Stderr = &log
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -78,7 +84,8 @@ func OpenSSHWith(t testing.TB, env ...string) *Node {
 			_ = cmd.Wait()
 			close(died)
 		}()
-		n.target = remote.Target{Address: "127.0.0.1", Port: port, User: me.Username, HostKey: AuthorizedKey(hostKey), PrivateKey: userPEM}
+		n.target = remote.Target{Address: "127.0.0.1", Port: port, User: me.Username, HostKey: AuthorizedKey(hostKey), PrivateKey: userPEM,
+			Guard: dial}
 		if answers(n.target, died) {
 			t.Cleanup(func() {
 				_ = cmd.Process.Kill()
