@@ -15,10 +15,11 @@ type Act string
 //	cancel           x        x       x
 //	pause                     x
 //	resume                            x                   x
-//	retry a node              x       x                   x
+//	retry a node**            x       x                   x
 //	roll back                                             x         x
 //
 // * as long as nothing was asked of the cluster after it, and it isn't a command. A cluster can be deleted whatever its operations do.
+// ** not of a command, which is run again on the nodes where it failed.
 const (
 	ActCancel    Act = "cancel"    // nothing new starts, what runs has to stop
 	ActPause     Act = "pause"     // nothing new starts, what runs finishes
@@ -35,6 +36,10 @@ func (o Operation) Acts(latest bool) []Act {
 		return []Act{ActCancel}
 	case o.Kind == OperationRun && o.Status.Ended(): // running it again asks again who may, and for approval
 		return nil
+	case o.Kind == OperationRun && o.Status == OperationRunning:
+		return []Act{ActPause, ActCancel}
+	case o.Kind == OperationRun && o.Status == OperationPaused:
+		return []Act{ActResume, ActCancel}
 	case o.Status == OperationRunning:
 		return []Act{ActPause, ActCancel, ActRetryNode}
 	case o.Status == OperationPaused:
@@ -91,6 +96,10 @@ func (o Operation) Refuse(a Act, latest bool) *Error {
 	switch {
 	case a == ActRollBack && o.Kind == OperationRun:
 		e.Message = "A command can't be rolled back."
+	case a == ActRetryNode && o.Kind == OperationRun && !o.Status.Ended():
+		e.Message = "A command can't be retried on one of its nodes."
+		e.Hint = "Wait until it has ended, or cancel it. Then run it again on the nodes where it failed."
+		return e
 	case a == ActRollBack && !o.Kind.Undoable():
 		e.Message = humanize.Upper(o.Kind.The()) + " can't be rolled back because deleted machines can't be restored."
 	case a == ActRollBack && o.Status == OperationSucceeded && o.Kind == OperationCreate:
@@ -122,6 +131,12 @@ func (o Operation) Refuse(a Act, latest bool) *Error {
 		e.Hint = "A later operation has changed the cluster. See that operation."
 	}
 	return e
+}
+
+// CancelsOwnRun reports whether someone may cancel an operation because it's a command that they have run themselves, on a cluster where they
+// still may: others' operations are for owners.
+func CancelsOwnRun(a Actor, o Operation, c Cluster) bool {
+	return o.Kind == OperationRun && o.Requester == a.User && a.MayChange("RunCommand", c) == nil
 }
 
 // Allows reports whether an act is possible; its refusal says what is.

@@ -59,6 +59,10 @@ func TestARefusalSaysWhatIsPossible(t *testing.T) {
 		{OperationCreate, OperationCancelled, ActResume, true, "Creation was cancelled, so you can't resume it. You can roll it back."},
 		{OperationDelete, OperationCancelled, ActResume, true, "You can delete the cluster."},
 		{OperationDelete, OperationFailed, ActRollBack, true, "Deletion can't be rolled back because deleted machines can't be restored. You can resume it"},
+		{OperationRun, OperationRunning, ActRetryNode, true, "A command can't be retried on one of its nodes. Wait until it has ended, or cancel it. Then run it again"},
+		{OperationRun, OperationPaused, ActRetryNode, true, "A command can't be retried on one of its nodes."},
+		{OperationRun, OperationRunning, ActResume, true, "so you can't resume it. You can pause it or cancel it."},
+		{OperationRun, OperationFailed, ActRetryNode, true, "Run the command again, on the nodes where it failed."},
 		{OperationRollBack, OperationRunning, ActResume, true, "The rollback is running, so you can't resume it. You can pause it or cancel it."},
 	} {
 		err := Operation{Kind: tt.kind, Status: tt.status, StartedAt: time.Unix(1, 0)}.Allows(tt.act, tt.latest)

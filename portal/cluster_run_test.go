@@ -2,7 +2,9 @@ package portal
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,7 +35,7 @@ func (k *fakeRuns) Run(_ context.Context, _ app.Actor, _ string, operation int64
 
 func (k *fakeRuns) Actions(context.Context, app.Actor, string) ([]run.Action, error) {
 	return []run.Action{
-		{SavedAction: template.SavedAction{Name: "backup", Description: "Copies <b>all.", On: []string{"service=db"}, Approval: true}, Title: "Back up", May: true},
+		{SavedAction: template.SavedAction{Name: "backup", Parameters: []template.Parameter{{Name: "keep", Type: template.ParameterInteger}}, Description: "Copies <b>all.", On: []string{"service=db"}, Approval: true}, Title: "Back up", May: true},
 		{SavedAction: template.SavedAction{Name: "wipe", Who: template.ActionAdmins}, Title: "Wipe"}}, nil
 }
 
@@ -51,6 +53,9 @@ func TestRunsAreShown(t *testing.T) {
 	s.signIn("ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.get("/clusters/"+id+"/runs/7").reads(http.StatusOK, "echo <b>hi", "1 of 4", "Exit code 3", "No answer from n3.", "Waiting", "Run on failed nodes", "Run again", "Run by ada")
+	if at := s.get("/clusters/" + id + "/runs/7").links()["Run on failed nodes"]; at != "/clusters/"+id+"/change?again=7&failed=yes&kind=run" {
+		t.Errorf("running it again on failed nodes is at %q", at)
+	}
 	if r := s.get("/clusters/" + id + "/runs/8"); r.status != http.StatusSeeOther {
 		t.Errorf("another operation answers %d", r.status)
 	}
@@ -59,5 +64,56 @@ func TestRunsAreShown(t *testing.T) {
 	s.call("POST", "/clusters/"+id+"/runs", `{"action":"backup","parameters":{"keep":3},"on":["node=n1"],"batch":2,"timeout":"5m"}`)
 	if k.ask.Action != "backup" || k.ask.Batch != 2 || k.ask.Timeout != "5m" || len(k.ask.On) != 1 || k.ask.Parameters["keep"] == nil {
 		t.Errorf("asked for %+v", k.ask)
+	}
+}
+
+// A command on more nodes than an address could name runs again on those that are left of them, or on those where it failed, and never on all
+// because they're many.
+func TestACommandIsRunAgain(t *testing.T) {
+	k := &fakeRuns{view: run.View{Operation: app.Operation{ID: 7, Kind: app.OperationRun, Status: app.OperationFailed},
+		Run: plan.Run{Command: "echo <b>hi", Timeout: 24 * time.Hour}}}
+	for i := range 60 {
+		r := plan.RunResult{Node: fmt.Sprintf("n%d", i+2), State: app.StepSucceeded}
+		if i >= 3 {
+			r.State = app.StepFailed
+		}
+		k.view.Results = append(k.view.Results, r)
+	}
+	s := visit(t, func(c *Config) {
+		f := fakeOf(c)
+		c.UseCases = useCases(f, k, newFakeQuotas(f))
+	})
+	s.signIn("ada")
+	id := s.cluster(ada, "lake", "hadoop", 50)
+	s.rest(id)
+	at := "/clusters/" + id + "/change?kind=run&again="
+	chosen := func(query string) []string {
+		t.Helper()
+		page := s.get(at + query)
+		page.reads(http.StatusOK, "echo <b>hi")
+		in := page.fields()
+		if in.Get("timeout") != "24h" {
+			t.Errorf("the form has %v", in)
+		}
+		return in["nodes"]
+	}
+	if nodes := chosen("7"); len(nodes) != 49 || slices.Contains(nodes, "n1") || slices.Contains(nodes, "n51") {
+		t.Errorf("it runs again on %v", nodes)
+	}
+	if nodes := chosen("7&failed=yes"); len(nodes) != 46 || slices.Contains(nodes, "n4") {
+		t.Errorf("it runs again on %v where it failed", nodes)
+	}
+	for _, number := range []string{"8", "x", "-1", "99999999999999999999"} {
+		if r := s.get(at + number); r.status != http.StatusNotFound {
+			t.Errorf("operation %s, which runs no command, answers %d", number, r.status)
+		}
+	}
+	k.view.Results = k.view.Results[55:] // on nodes that are gone
+	s.get(at+"7").reads(http.StatusConflict, "none of its nodes is left in the cluster")
+
+	k.view.Run = plan.Run{Command: "x", Action: "backup", Parameters: map[string]any{"keep": "3"}}
+	k.view.Results = []plan.RunResult{{Node: "n2", State: app.StepSucceeded}}
+	if in := s.get(at + "7").fields(); in.Get("action") != "backup" || in.Get("set-keep") != "3" || in.Get("nodes") != "n2" || in.Has("command") {
+		t.Errorf("the form of the action has %v", in)
 	}
 }

@@ -2,6 +2,7 @@ package activity
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 type LogPage struct {
 	Lines []app.LogLine `json:"lines"`
 	Next  int64         `json:"next,omitempty"`
+	// Ended says that the operation, where only lines of one were asked for, had ended before they were read: there will be no more.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // How much one search looks through. Someone who looks for what is rare learns how far that was, and can continue.
@@ -42,6 +45,9 @@ func (a *Service) SearchLogs(ctx context.Context, actor app.Actor, cluster strin
 	f.Limit = min(f.Limit, maxLogLines)
 	want := strings.ToLower(f.Text)
 	out, batch := LogPage{Lines: []app.LogLine{}}, f
+	if out.Ended, err = a.hasEnded(ctx, c, f.Operation); err != nil {
+		return LogPage{}, err
+	}
 	if want != "" {
 		batch.Limit = searchBatch
 	} else {
@@ -99,4 +105,16 @@ func (p LogPage) inOrder(tail bool) LogPage {
 		}
 	}
 	return p
+}
+
+// hasEnded reports whether one of a cluster's operations has ended; 0 is none, which never ends.
+func (a *Service) hasEnded(ctx context.Context, c app.Cluster, operation int64) (bool, error) {
+	if operation == 0 {
+		return false, nil
+	}
+	ops, err := a.Store.Operations(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(ops, func(o app.Operation) bool { return o.ID == operation && o.Status.Ended() }), nil
 }

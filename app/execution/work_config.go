@@ -48,6 +48,7 @@ type operationConfig struct {
 	count createBatchCount
 
 	volumes volumesKnown
+	hidden  *clusterHidden // of a command; nil until its first step is handed out
 }
 
 func (cc *configCache) get(ctx context.Context, a *Service, c *ClaimedStep) (*operationConfig, error) {

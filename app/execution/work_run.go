@@ -39,7 +39,11 @@ func (a *Service) assignRun(ctx context.Context, as *Assignment, c *ClaimedStep,
 		as.Config = withParameters(secret.WithSecrets(config, values), r.Parameters)
 	}
 	as.Call = &template.ServiceAction{Automator: "shell", Fields: fields, Timeout: r.Limit()}
-	as.Secrets = slices.Sorted(slices.Values(slices.AppendSeq(append(as.Secrets, hidden...), maps.Values(values))))
+	more, err := a.hiddenOf(ctx, as, c, oc)
+	if err != nil {
+		return err
+	}
+	as.Secrets = slices.Sorted(slices.Values(slices.AppendSeq(slices.Concat(as.Secrets, hidden, more), maps.Values(values))))
 	return nil
 }
 

@@ -152,7 +152,7 @@ func (a *Controls) control(ctx context.Context, actor app.Actor, useCase, cluste
 	if err != nil {
 		return appcluster.View{}, err
 	}
-	if err := actor.MayChange(useCase, c); err != nil && !cancelsOwnRun(actor, o, act, c) {
+	if err := actor.MayChange(useCase, c); err != nil && (act != app.ActCancel || !app.CancelsOwnRun(actor, o, c)) {
 		return appcluster.View{}, err
 	}
 	if err := o.Allows(act, latest); err != nil {
@@ -166,11 +166,6 @@ func (a *Controls) control(ctx context.Context, actor app.Actor, useCase, cluste
 		return appcluster.View{}, err
 	}
 	return a.Views.Cluster(ctx, actor, c.ID)
-}
-
-// cancelsOwnRun reports whether someone who may run commands on a cluster cancels a command of their own.
-func cancelsOwnRun(actor app.Actor, o app.Operation, act app.Act, c app.Cluster) bool {
-	return act == app.ActCancel && o.Kind == app.OperationRun && o.Requester == actor.User && actor.MayChange("RunCommand", c) == nil
 }
 
 // FindOperation finds an operation of a cluster that the actor may see, and reports whether it is the latest one. 0 is the one

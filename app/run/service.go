@@ -47,6 +47,24 @@ type View struct {
 	Exit int `json:"exit"`
 }
 
+// NodeNames are the nodes of the command, in the order of the plan.
+func (v View) NodeNames() (names []string) {
+	for _, r := range v.Results {
+		names = append(names, r.Node)
+	}
+	return names
+}
+
+// Failed are the nodes on which the command didn't succeed.
+func (v View) Failed() (names []string) {
+	for _, r := range v.Results {
+		if r.State != app.StepSucceeded {
+			names = append(names, r.Node)
+		}
+	}
+	return names
+}
+
 // Run returns a command of a cluster by its operation; 0 is the latest one.
 func (s *Service) Run(ctx context.Context, actor app.Actor, id string, operation int64) (View, error) {
 	c, err := s.Clusters.AuthorizedCluster(ctx, actor, "Run", id)

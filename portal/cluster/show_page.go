@@ -102,7 +102,10 @@ func (c Show) Can(a app.Act) bool {
 	if op != nil && op.Kind == app.OperationRun && a == app.ActResume && op.Status.Ended() {
 		return false // the cluster lacks nothing; the command's own page offers to run it again
 	}
-	return op != nil && c.mayChange() && slices.Contains(c.View.Acts(*op, op == c.Operation()), a)
+	if op == nil || !c.mayChange() && (a != app.ActCancel || !app.CancelsOwnRun(c.Actor, *op, c.View.Cluster)) {
+		return false
+	}
+	return slices.Contains(c.View.Acts(*op, op == c.Operation()), a)
 }
 
 // Running reports whether an operation is in progress or about to start.

@@ -53,6 +53,32 @@ func TestSentence(t *testing.T) {
 	}
 }
 
+// Who may use a cluster, which is someone else's, may cancel commands of their own there.
+func TestWhoMayCancelACommand(t *testing.T) {
+	for _, k := range []struct {
+		name   string
+		op     app.Operation
+		access app.Access
+		want   bool
+	}{
+		{"their own command", app.Operation{Kind: app.OperationRun, Requester: "uma"}, app.AccessUser, true},
+		{"another's command", app.Operation{Kind: app.OperationRun, Requester: "ada"}, app.AccessUser, false},
+		{"another operation", app.Operation{Kind: app.OperationRestart, Requester: "uma"}, app.AccessUser, false},
+		{"their own command, where they only look on now", app.Operation{Kind: app.OperationRun, Requester: "uma"}, app.AccessReader, false},
+		{"a co-owner, another's command", app.Operation{Kind: app.OperationRun, Requester: "ada"}, app.AccessCoOwner, true},
+	} {
+		k.op.Status, k.op.StartedAt = app.OperationRunning, time.Unix(1, 0)
+		c := Show{Actor: app.Actor{Tenant: "t", User: "uma", Role: app.RoleUser}, View: cluster.View{Cluster: app.Cluster{ID: "shop-1", Tenant: "t", Owner: "ada", Access: k.access},
+			Operations: []app.Operation{k.op}}}
+		if got := c.Can(app.ActCancel); got != k.want {
+			t.Errorf("%s: may be cancelled: %v", k.name, got)
+		}
+		if c.Can(app.ActPause) != (k.access == app.AccessCoOwner) {
+			t.Errorf("%s: pausing is for owners", k.name)
+		}
+	}
+}
+
 func TestSSH(t *testing.T) {
 	c := Show{View: cluster.View{Cluster: app.Cluster{ID: "x1"}}}
 	for _, k := range []struct {

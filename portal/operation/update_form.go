@@ -84,6 +84,9 @@ func (p *Service) newUpdateForm(ctx context.Context, a app.Actor, cluster string
 	case app.OperationRepair:
 		f.nodes(in)
 	case app.OperationRun:
+		if in, err = p.readAgain(ctx, a, f, in); err != nil {
+			return nil, err
+		}
 		if in.Get("action") == "" { // which says itself on which services' nodes it runs
 			f.services(in)
 		}

@@ -4,13 +4,65 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/run"
 	"muster/app/template"
 	templatepage "muster/portal/template"
 )
+
+// readAgain returns the values of a command to run again: of the operation that the address names, on its nodes or those on which it failed.
+// What the address doesn't name stays as it is.
+func (p *Service) readAgain(ctx context.Context, a app.Actor, f *changeForm, in url.Values) (url.Values, error) {
+	number := in.Get("again")
+	if number == "" {
+		return in, nil
+	}
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || id < 1 {
+		return nil, app.Errorf(app.ENotFound, "Operation %.20q doesn't exist.", number)
+	}
+	v, err := p.Runs.Run(ctx, a, f.page.View.ID, id)
+	if err != nil {
+		return nil, err
+	}
+	nodes := v.NodeNames()
+	if in.Get("failed") != "" {
+		nodes = v.Failed()
+	}
+	nodes = slices.DeleteFunc(nodes, func(name string) bool {
+		return !slices.ContainsFunc(f.page.View.Nodes, func(n app.Node) bool { return n.Name == name && n.Status != app.NodeDeleted && !n.Leaving })
+	})
+	if len(nodes) == 0 { // which must not come to mean all
+		return nil, &app.Error{Code: app.EConflict, Message: "The command can't be run again: none of its nodes is left in the cluster, or it failed on none.",
+			Hint: "Run it on other nodes."}
+	}
+	again := url.Values{"kind": in["kind"], "nodes": nodes}
+	if v.Run.Action == "" {
+		again.Set("command", v.Run.Command)
+	} else {
+		again.Set("action", v.Run.Action)
+	}
+	if v.Run.Timeout > 0 {
+		again.Set("timeout", timeoutField(v.Run.Timeout))
+	}
+	for name, value := range v.Run.Parameters {
+		again.Set(templatepage.ParameterField{Parameter: template.Parameter{Name: name}}.Field(), template.ParameterValueText(value))
+	}
+	return again, nil
+}
+
+// timeoutField writes a time limit as the form takes it, which knows no days.
+func timeoutField(d time.Duration) string {
+	if d%time.Hour == 0 {
+		return strconv.Itoa(int(d/time.Hour)) + "h"
+	}
+	return humanize.DurationField(d)
+}
 
 // readCommand reads the command to run, or the action with values of its parameters.
 func (p *Service) readCommand(ctx context.Context, a app.Actor, f *changeForm, in url.Values) error {

@@ -10,7 +10,6 @@ import (
 	"muster/app/humanize"
 	"muster/app/plan"
 	"muster/app/run"
-	"muster/app/template"
 	"muster/portal/page"
 )
 
@@ -88,45 +87,13 @@ func (s Show) word() string {
 	return humanize.Upper(string(s.Operation.Status))
 }
 
-// again is the address of the form with the same command on nodes.
-func (s Show) again(nodes []string) string {
-	q := url.Values{"kind": {string(app.OperationRun)}, "nodes": nodes}
-	if s.Run.Action == "" {
-		q.Set("command", s.Run.Command)
-	} else {
-		q.Set("action", s.Run.Action)
-	}
-	for name, v := range s.Run.Parameters {
-		q.Set("set-"+name, template.ParameterValueText(v))
+// again is the address of the form that runs the same command again, on the same nodes or those on which it failed.
+func (s Show) again(failed bool) string {
+	q := url.Values{"kind": {string(app.OperationRun)}, "again": {strconv.FormatInt(s.Operation.ID, 10)}}
+	if failed {
+		q.Set("failed", "yes")
 	}
 	return "/clusters/" + s.Cluster.ID + "/change?" + q.Encode()
-}
-
-// mostNamed is up to how many nodes an address names.
-const mostNamed = 50
-
-// failed are the nodes on which the command didn't succeed; none where they are too many for an address.
-func (s Show) failed() (names []string) {
-	for _, n := range s.Nodes {
-		if n.State != app.StepSucceeded {
-			names = append(names, n.Node)
-		}
-	}
-	if len(names) > mostNamed {
-		return nil
-	}
-	return names
-}
-
-// all are the nodes of the command; none where they are too many for an address, which then means all of the cluster.
-func (s Show) all() (names []string) {
-	for _, n := range s.Nodes[:min(len(s.Nodes), mostNamed+1)] {
-		names = append(names, n.Node)
-	}
-	if len(names) > mostNamed {
-		return nil
-	}
-	return names
 }
 
 func (s Show) logs(node string) string {

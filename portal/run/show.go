@@ -69,6 +69,6 @@ func (p *Service) read(ctx context.Context, a app.Actor, id, number string) (Sho
 	s := newShow(v, lines)
 	s.Now, s.Cluster, s.Tabs = p.Now(), c.Cluster, p.ClusterTabs(a, c, "plan")
 	s.May = a.MayIn("RunCommand", c.Cluster) && a.MayChange("RunCommand", c.Cluster) == nil
-	s.MayCancel = a.MayIn("CancelOperation", c.Cluster)
+	s.MayCancel = a.MayIn("CancelOperation", c.Cluster) || app.CancelsOwnRun(a, v.Operation, c.Cluster)
 	return s, nil
 }

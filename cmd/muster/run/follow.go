@@ -19,11 +19,13 @@ import (
 
 // Reading output.
 const (
-	page = 1000
-	pace = 300 * time.Millisecond // between polls for new lines
+	page      = 1000
+	leastPace = 300 * time.Millisecond // between reads of new lines
+	mostPace  = 2 * time.Second        // once there have been none for a while
 )
 
-// follower prints each line of a command's output once. It survives restarts of the server.
+// follower prints each line of a command's output once. It only asks for lines after the last one, less often while there are none, and survives
+// restarts of the server.
 type follower struct {
 	cli       *cli.Context
 	client    *cli.Client
@@ -31,55 +33,73 @@ type follower struct {
 	operation int64
 	after     int64
 	width     int // of the nodes' names
+	sleep     func(ctx context.Context, d time.Duration) error
 }
 
+// run follows the command to its end, and returns how it ended.
 func (f *follower) run(ctx context.Context) (run.View, error) {
 	r := &cli.Retrier{Client: f.client, Limit: f.cli.RetryTime, Note: func(text string) { fmt.Fprintln(f.cli.Stderr, "muster: "+text) }}
-	for {
-		var v run.View
-		err := r.Try(ctx, func(ctx context.Context) (err error) {
-			v, err = f.client.Runs.Get(ctx, f.id, f.operation)
-			return err
-		})
-		if err != nil {
+	v, err := f.view(ctx, r)
+	if err != nil {
+		return v, err
+	}
+	for _, n := range v.Results {
+		f.width = max(f.width, len(n.Node))
+	}
+	for pace := leastPace; ; {
+		lines, more, ended, err := f.read(ctx, r)
+		switch {
+		case err != nil:
+			return v, err
+		case more:
+			continue
+		case ended:
+			return f.view(ctx, r)
+		case lines > 0:
+			pace = leastPace
+		}
+		if err := f.sleep(ctx, pace); err != nil {
 			return v, err
 		}
-		for _, n := range v.Results {
-			f.width = max(f.width, len(n.Node))
-		}
-		// Lines are written before their operation ends, so one more look afterwards finds all of them.
-		if err := f.drain(ctx, r); err != nil || v.Operation.Status.Ended() {
-			return v, err
-		}
-		select {
-		case <-ctx.Done():
-			return v, ctx.Err()
-		case <-time.After(pace):
-		}
+		pace = min(2*pace, mostPace)
 	}
 }
 
-// drain prints new lines until there are no more.
-func (f *follower) drain(ctx context.Context, r *cli.Retrier) error {
-	for {
-		var found activity.LogPage
-		err := r.Try(ctx, func(ctx context.Context) (err error) {
-			found, err = f.client.Clusters.Logs(ctx, f.id, cluster.LogFilter{Operation: f.operation, After: f.after, Limit: page})
-			return err
-		})
-		if err != nil {
-			return err
+func (f *follower) view(ctx context.Context, r *cli.Retrier) (v run.View, err error) {
+	err = r.Try(ctx, func(ctx context.Context) (err error) {
+		v, err = f.client.Runs.Get(ctx, f.id, f.operation)
+		return err
+	})
+	return v, err
+}
+
+// read prints a page of new lines. Ended is true once these were the last: lines are written before their operation ends.
+func (f *follower) read(ctx context.Context, r *cli.Retrier) (lines int, more, ended bool, err error) {
+	var found activity.LogPage
+	err = r.Try(ctx, func(ctx context.Context) (err error) {
+		found, err = f.client.Clusters.Logs(ctx, f.id, cluster.LogFilter{Operation: f.operation, After: f.after, Limit: page})
+		return err
+	})
+	if err != nil {
+		return 0, false, false, err
+	}
+	for _, l := range found.Lines {
+		f.after = max(f.after, l.Seq)
+		if err := f.line(l); err != nil {
+			return 0, false, false, err
 		}
-		for _, l := range found.Lines {
-			f.after = max(f.after, l.Seq)
-			if err := f.line(l); err != nil {
-				return err
-			}
-		}
-		if len(found.Lines) == 0 && found.Next <= f.after {
-			return nil
-		}
-		f.after = max(f.after, found.Next)
+	}
+	f.after = max(f.after, found.Next)
+	return len(found.Lines), found.Next > 0, found.Ended, nil
+}
+
+// sleep waits for a time, or for the end of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
 }
 

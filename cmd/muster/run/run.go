@@ -79,7 +79,7 @@ func start(ctx context.Context, c *cli.Context, word string, ask run.Ask, detach
 
 // follow shows the output of a command until it has ended, and how it ended on each node.
 func follow(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, operation int64) error {
-	f := &follower{cli: c, client: cl, id: v.ID, operation: operation}
+	f := &follower{cli: c, client: cl, id: v.ID, operation: operation, sleep: sleep}
 	now, err := f.run(ctx)
 	switch {
 	case errors.Is(err, context.Canceled):
