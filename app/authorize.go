@@ -97,6 +97,7 @@ var PermissionTable = map[string]permission{
 	"KeptMachines":         {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewSleep":         {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewWake":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"PreviewBulk":          {ScopeRead, All, All, see, see, see, see, proofNever}, // and what the single use cases say of each cluster
 	"Schedule":             {ScopeRead, All, All, see, see, see, see, proofNever},
 	"ClusterIdle":          {ScopeRead, All, All, see, see, see, see, proofNever},
 	"ClusterScaling":       {ScopeRead, All, All, see, see, see, see, proofNever},
@@ -147,6 +148,7 @@ var PermissionTable = map[string]permission{
 	"TransferCluster":    {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"SleepCluster":       {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"WakeCluster":        {ScopeCluster, All, All, use, use, No, use, proofNever},
+	"RunBulk":            {ScopeCluster, All, All, use, use, No, use, proofNever}, // and what the single use cases say of each cluster
 	"CheckHealth":        {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"SetSchedule":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"KeepCluster":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
@@ -349,6 +351,7 @@ var PermissionTable = map[string]permission{
 	"DeleteQuota":     {ScopeAdmin, All, All, No, No, No, No, proofNever},
 	"SetTenantQuota":  {ScopeAdmin, All, No, No, No, No, No, proofNever},
 	"ExtendLease":     {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"PreviewExtend":   {ScopeRead, All, All, Own, Own, No, Own, proofNever},
 	"LeaseOutlook":    {ScopeRead, All, All, see, see, see, see, proofNever},
 	"LeaseLink":       {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Usage":           {ScopeRead, All, All, All, Own, Own, Own, proofNever},

@@ -38,7 +38,7 @@ var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "a
 	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/plugin", "app/policy", "app/pool", "app/port",
 	"app/notification", "app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
 	"app/sshaccess", "app/terminal", "app/tunnel", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine",
-	"app/scaling", "app/activity", "app/run", "app/output"}
+	"app/scaling", "app/activity", "app/bulk", "app/run", "app/output"}
 
 // The first matching line counts.
 var rooms = []room{
@@ -61,6 +61,7 @@ var rooms = []room{
 	{"app/fleet", []string{"nouns", "app/catalog", "app/cluster", "app/execution", "app/identity", "app/lease", "app/secret", "app/tunnel", "app/volume"},
 		"provisioners carry out steps"},
 	{"app/activity", []string{"nouns", "app/cluster"}, "what happens in clusters that someone may see"},
+	{"app/bulk", []string{"nouns", "app/cluster", "app/lease", "app/policy"}, "what is done to many clusters is what is done to one"},
 	{"app/dashboard", []string{"nouns", "app/catalog", "app/cluster"}, "what someone sees first is of clusters"},
 	{"app/health", []string{"nouns"}, "what checks found is about nodes"},
 	{"app/idle", []string{"nouns", "app/catalog", "app/cluster", "app/health", "app/operation"},
@@ -249,6 +250,7 @@ var rooms = []room{
 		"portal/plan", "portal/policy", "portal/providervalue", "portal/quarantine", "portal/quota", "portal/site", "portal/template"}, "the page of a cluster shows parts of these nouns"},
 	{"portal/operation", []string{"nouns", "domains", "portal/cluster", "portal/health", "portal/page", "portal/plan", "portal/quarantine", "portal/site",
 		"portal/template"}, "what changes a cluster shows parts of its page"},
+	{"portal/bulk", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/home", []string{"nouns", "domains", "portal/address", "portal/cluster", "portal/execution", "portal/fleet", "portal/page", "portal/policy", "portal/quota", "portal/site", "portal/template", "portal/webhook"}, "the first page sums up other nouns"},
 	{"portal/audit", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/chat", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
@@ -291,6 +293,7 @@ var rooms = []room{
 	{"app/store/blob", []string{"nouns", "app/resource", "app/archive", "app/awsbody", "app/cloudurl", "app/googleauth", "app/retry"}, "contents are looked into as they come; places in clouds are named and asked as key services are"},
 	{"app/store/backup", []string{"nouns", "app/resource", "app/store/db"}, "the form of a backup is rows, and what they are is the store's to say"},
 	{"app/store/kms", []string{"nouns", "app/awsbody", "app/cloudurl", "app/googleauth", "app/retry"}, "a key in a service knows nothing of what it seals"},
+	{"cmd/muster/bulk", []string{"nouns", "domains", "cmd/muster/cli", "portal/client"}, "it adds to the commands for one cluster, which it is given"},
 	{"cmd/muster/cluster", []string{"nouns", "domains", "app/file/spec", "cmd/muster/cli", "cmd/muster/providervalue", "cmd/muster/volume", "jobs/remote", "planner", "portal/client", "solver"}, "specs of clusters are files, and the key for a visit is made where SSH is spoken"},
 	{"cmd/muster/connect", []string{"nouns", "domains", "cmd/muster/cli", "cmd/muster/cluster", "jobs/remote", "portal/wire"}, "what reaches nodes speaks SSH, over the server's streams"},
 	{"cmd/muster/build", []string{"nouns", "domains", "app/file/spec", "cmd/muster/cli", "cmd/muster/webhook", "portal/address", "portal/client"}, "rules of builds are files, and deliveries are numbered as those of webhooks"},

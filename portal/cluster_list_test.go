@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"muster/app"
 )
@@ -66,23 +67,48 @@ func TestClustersAreDeletedTogether(t *testing.T) {
 	if a := s.get("/clusters"); strings.Contains(a.body, "Select his") || !strings.Contains(a.body, "Select one") {
 		t.Error("what can be ticked is not what may be deleted")
 	}
-	if a := s.get("/clusters/delete"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters" {
+	if a := s.get("/clusters/bulk?action=delete"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters" {
 		t.Errorf("a list of nothing answers %d", a.status)
 	}
-	a := s.get("/clusters/delete?id=" + one + "&id=" + two + "&id=" + his + "&id=none&id=" + one)
-	a.reads(http.StatusOK, "Delete 2 clusters?", "5 machines and all data on them will be deleted.", "Not deleted", "his Only root and admins can delete this cluster.")
+	a := s.get("/clusters/bulk?action=delete&id=" + one + "&id=" + two + "&id=" + his + "&id=none&id=" + one)
+	a.reads(http.StatusOK, "Delete 2 clusters?", "5 machines and all data on them will be deleted.", "Can't be done", "Only its owner and admins can do this.")
 	if got := a.fields()["id"]; len(got) != 2 {
 		t.Errorf("the form has %v", got)
 	}
-	a = s.post("/clusters/delete", url.Values{"id": {one, two, his}})
-	a.reads(http.StatusOK, "2 clusters are being deleted", "Not deleted", "his")
+	a = s.post("/clusters/bulk", url.Values{"action": {"delete"}, "id": {one, two, his}})
+	a.reads(http.StatusOK, "Delete clusters: 2 done and 1 refused", "Being deleted.", "his")
 	for id, want := range map[string]app.OperationKind{one: app.OperationDelete, two: app.OperationDelete, his: app.OperationCreate} {
 		if v, err := s.f.Cluster(t.Context(), ada, id); err != nil || v.Operations[0].Kind != want {
 			t.Errorf("%s: %v, %v", id, v.Operations[0].Kind, err)
 		}
 	}
-	s.get("/clusters/delete?id="+one).reads(http.StatusOK, "Nothing to delete", "Already being deleted.")
-	s.post("/clusters/delete", url.Values{}).reads(http.StatusOK, "Nothing to delete")
+	s.get("/clusters/bulk?action=delete&id="+one).reads(http.StatusOK, "Nothing to delete", "Already being deleted.")
+	s.post("/clusters/bulk", url.Values{"action": {"delete"}}).reads(http.StatusUnprocessableEntity, "No clusters are selected.")
+}
+
+// The confirmation has each lease's new end, so that posting it again extends nothing twice.
+func TestLeasesAreExtendedTogether(t *testing.T) {
+	s := signedIn(t, "ada")
+	one, two, his := s.cluster(ada, "one", "web", 2), s.cluster(ada, "two", "web", 3), s.cluster(root, "his", "web", 2)
+	for _, id := range []string{one, two} {
+		s.f.find(id).ExpiresAt = time.Now().Add(time.Hour)
+	}
+	s.get("/clusters?select=all").reads(http.StatusOK, "Select all shown", "Extend leases", "Put to sleep", "Wake", "Delete clusters")
+	if body := s.get("/clusters?select=all").body; strings.Count(body, " checked") != 2 {
+		t.Error("not all that can be selected are selected")
+	}
+	query := "/clusters/bulk?action=extend&id=" + one + "&id=" + two + "&id=" + his
+	s.get(query+"&by=soon").reads(http.StatusUnprocessableEntity, "Invalid duration", "Extend 2 leases by 8 h?")
+	a := s.get(query + "&by=4h")
+	a.reads(http.StatusOK, "Extend 2 leases by 4 h?", "Lease will end", "Can't be done")
+	form := url.Values{"action": {"extend"}, "id": {one, two}}
+	for _, id := range form["id"] {
+		form["until:"+id] = a.fields()["until:"+id]
+	}
+	s.post("/clusters/bulk", form).reads(http.StatusOK, "Extend leases: 2 done")
+	s.post("/clusters/bulk", form).reads(http.StatusOK, "Extend leases: 2 unchanged", "The lease already ends")
+	form.Set("until:"+one, "someday")
+	s.post("/clusters/bulk", form).reads(http.StatusUnprocessableEntity, "Invalid time.")
 }
 
 func TestLiveClusters(t *testing.T) {

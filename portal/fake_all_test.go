@@ -42,6 +42,7 @@ type everything interface {
 	site.Clusters
 	site.Dashboard
 	site.Deletes
+	site.Bulk
 	site.Ownership
 	site.Labels
 	site.ClusterAccess

@@ -6,6 +6,7 @@ import (
 
 	"muster/portal/audit"
 	"muster/portal/build"
+	"muster/portal/bulk"
 	"muster/portal/catalog"
 	"muster/portal/chat"
 	"muster/portal/cluster"
@@ -48,6 +49,7 @@ func (p *Portal) pages() []site.Route {
 		identity.Routes(p.identity),
 		home.Routes(p.home),
 		template.Routes(p.template),
+		bulk.Routes(p.bulk),
 		cluster.Routes(p.cluster),
 		node.Routes(p.node),
 		terminal.Routes(p.terminal),
@@ -87,6 +89,7 @@ func (p *Portal) operations() []site.Operation {
 	return slices.Concat(
 		template.Operations(p.template),
 		catalog.Operations(p.catalog),
+		bulk.Operations(p.bulk),
 		cluster.Operations(p.cluster),
 		node.Operations(p.node),
 		terminal.Operations(p.terminal),

@@ -3,6 +3,7 @@ package portal
 import (
 	"muster/portal/audit"
 	"muster/portal/build"
+	"muster/portal/bulk"
 	"muster/portal/catalog"
 	"muster/portal/chat"
 	"muster/portal/cluster"
@@ -51,6 +52,7 @@ type services struct {
 	resource  *resource.Service
 	template  *template.Service
 	build     *build.Service
+	bulk      *bulk.Service
 	execution *execution.Service
 	catalog   *catalog.Service
 	policy    *policy.Service
@@ -93,6 +95,7 @@ func newServices(s *site.Site) (n services) {
 	n.resource = resource.New(s)
 	n.template = template.New(s)
 	n.build = build.New(s)
+	n.bulk = bulk.New(s)
 	n.execution = execution.New(s)
 	n.catalog = catalog.New(s)
 	n.policy = policy.New(s)

@@ -9,6 +9,7 @@ import (
 	"muster/app/activity"
 	"muster/app/bake"
 	"muster/app/build"
+	"muster/app/bulk"
 	"muster/app/catalog"
 	"muster/app/chat"
 	"muster/app/cluster"
@@ -112,6 +113,7 @@ type Services struct {
 		Drifts    *operation.Drifts
 		Backfills *operation.Backfills
 	}
+	Bulk         *bulk.Service
 	Place        *place.Service
 	Label        *label.Service
 	Idle         *idle.Service
@@ -202,6 +204,8 @@ func New(c Config) *Services {
 	s.Place = place.New(place.Config{Store: c.Store, Requested: c.Store, Now: c.Now, Catalogs: s.Catalog,
 		Creates: s.Cluster.Creates, Preflight: s.Cluster.Preflight,
 		Clusters: s.Cluster.Finder, Views: s.Cluster.Views, Masks: s.Cluster.Masks, Requests: s.Operation.Requests, RollBacks: s.Operation.RollBacks})
+	s.Bulk = bulk.New(bulk.Config{Now: c.Now, Clusters: s.Cluster.Views, Leases: s.Lease.Leases, Sleeping: s.Operation.Sleeping, Deletes: s.Cluster.Deletes,
+		Requests: s.Operation.Requests})
 	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Lease.Warnings})
 	addExecution(s, c)
 	addFleet(s, c, workerKeys)

@@ -75,42 +75,67 @@ func (a *Service) ExtendLease(ctx context.Context, actor app.Actor, cluster stri
 	if err := actor.MayChange("ExtendLease", c); err != nil {
 		return Outlook{}, err
 	}
-	if r.Reason = strings.TrimSpace(r.Reason); len(r.Reason) > template.MostLeaseReason {
-		return Outlook{}, &app.Error{Code: app.EInvalid, Field: "reason", Message: "The reason is too long.", Hint: "Use at most 500 characters."}
-	}
-	if c.Status == app.ClusterDeleted {
-		return Outlook{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
-	}
-	rules, err := a.leaseRules(ctx, c)
-	if err != nil {
-		return Outlook{}, err
-	}
+	r.Reason = strings.TrimSpace(r.Reason)
 	now := a.Now()
-	until, beyond, err := rules.Move(c.CreatedAt, c.ExpiresAt, now, r)
+	until, beyond, err := a.move(ctx, actor, c, r, now)
 	if err != nil {
 		return Outlook{}, err
-	}
-	if beyond == nil && !until.Equal(c.ExpiresAt) {
-		if beyond, err = a.leaseFixed(ctx, c); err != nil {
-			return Outlook{}, err
-		}
-	}
-	if beyond != nil {
-		if reach, _ := actor.Reach("ExtendLease"); reach != app.All {
-			return Outlook{}, beyond
-		}
-		if r.Reason == "" {
-			beyond.Field, beyond.Hint = "reason", "As an admin, you can override the limit with a reason."
-			return Outlook{}, beyond
-		}
 	}
 	if !until.Equal(c.ExpiresAt) {
-		if err := a.Store.SetLease(ctx, Change{Tenant: c.Tenant, Cluster: c.ID, Was: c.ExpiresAt, Until: until, Who: actor, Beyond: beyond != nil,
-			Reason: r.Reason, Message: leaseMoved(actor, c.ExpiresAt, until, r.Reason, beyond != nil), Now: now}); err != nil {
+		if err := a.Store.SetLease(ctx, Change{Tenant: c.Tenant, Cluster: c.ID, Was: c.ExpiresAt, Until: until, Who: actor, Beyond: beyond,
+			Reason: r.Reason, Message: leaseMoved(actor, c.ExpiresAt, until, r.Reason, beyond), Now: now}); err != nil {
 			return Outlook{}, err
 		}
 	}
 	return a.LeaseOutlook(ctx, actor, c.ID)
+}
+
+// PreviewExtend works out when a lease would end, and changes nothing. What ExtendLease would refuse, it refuses, except for what budgets do not allow.
+func (a *Service) PreviewExtend(ctx context.Context, actor app.Actor, cluster string, r template.LeaseRequest) (time.Time, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "PreviewExtend", cluster)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if err := actor.MayChange("PreviewExtend", c); err != nil {
+		return time.Time{}, err
+	}
+	r.Reason = strings.TrimSpace(r.Reason)
+	until, _, err := a.move(ctx, actor, c, r, a.Now())
+	return until, err
+}
+
+// move works out the new end of a lease, and whether that is beyond the template's rules, which only admins may do, with a reason.
+func (a *Service) move(ctx context.Context, actor app.Actor, c app.Cluster, r template.LeaseRequest, now time.Time) (until time.Time, beyond bool, err error) {
+	if len(r.Reason) > template.MostLeaseReason {
+		return until, false, &app.Error{Code: app.EInvalid, Field: "reason", Message: "The reason is too long.", Hint: "Use at most 500 characters."}
+	}
+	if c.Status == app.ClusterDeleted {
+		return until, false, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
+	}
+	rules, err := a.leaseRules(ctx, c)
+	if err != nil {
+		return until, false, err
+	}
+	until, rule, err := rules.Move(c.CreatedAt, c.ExpiresAt, now, r)
+	if err != nil {
+		return until, false, err
+	}
+	if rule == nil && !until.Equal(c.ExpiresAt) {
+		if rule, err = a.leaseFixed(ctx, c); err != nil {
+			return until, false, err
+		}
+	}
+	if rule == nil {
+		return until, false, nil
+	}
+	if reach, _ := actor.Reach("ExtendLease"); reach != app.All {
+		return until, false, rule
+	}
+	if r.Reason == "" {
+		rule.Field, rule.Hint = "reason", "As an admin, you can override the limit with a reason."
+		return until, false, rule
+	}
+	return until, true, nil
 }
 
 // leaseFixed says that the template of a cluster does not let leases be changed, nearer or further away; nil where it does. Admins may,

@@ -482,6 +482,7 @@ func allTries() map[string]func(ctx context.Context, a *appall.Services, s *scen
 	maps.Copy(all, healthTries)
 	maps.Copy(all, idleTries)
 	maps.Copy(all, scalingTries)
+	maps.Copy(all, bulkTries)
 	maps.Copy(all, runTries)
 	maps.Copy(all, outputTries)
 	maps.Copy(all, chatTries)

@@ -354,7 +354,7 @@ func (f *foreign) everyPage(id string) (all []routePage) {
 	special := map[string]string{
 		"/link":                                     portaladdress.Of(link),
 		"/templates/{template}":                     "/templates/web",
-		"/clusters/delete":                          "/clusters/delete?id=" + id + "&id=" + f.values["clusters"][0],
+		"/clusters/bulk":                            "/clusters/bulk?action=extend&id=" + id + "&id=" + f.values["clusters"][0],
 		"/clusters/{id}/clone":                      "/clusters/" + id + "/clone?name=another",
 		"/clusters/{id}/diff":                       "/clusters/" + id + "/diff?with=" + f.values["clusters"][0],
 		"/clusters/{id}/accept-partial":             "/clusters/" + f.atRest("short", 5) + "/accept-partial",

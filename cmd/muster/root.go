@@ -9,6 +9,7 @@ import (
 
 	"muster/app/humanize"
 	"muster/cmd/muster/build"
+	"muster/cmd/muster/bulk"
 	"muster/cmd/muster/catalog"
 	"muster/cmd/muster/chat"
 	"muster/cmd/muster/cli"
@@ -52,9 +53,9 @@ func commands(c *cli.Context) []*cobra.Command {
 		grouped("server", catalog.ResourceCommand(c)),
 		grouped("server", identity.AuditCommand(c)),
 		server.WorkerCommand(c),
-		grouped("clusters", cluster.Command(c, slices.Concat(
+		grouped("clusters", bulk.Extend(c, cluster.Command(c, slices.Concat(
 			output.Commands(c), connect.Commands(c), []*cobra.Command{runcommand.Command(c), runcommand.ActionCommand(c),
-				runcommand.ActionsCommand(c), scaling.Command(c)})...)),
+				runcommand.ActionsCommand(c), scaling.Command(c)})...))),
 		grouped("clusters", fleet.NodeCommand(c)),
 		grouped("clusters", catalog.TemplateCommand(c)),
 		grouped("clusters", fleet.PoolCommand(c)),

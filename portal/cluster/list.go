@@ -34,7 +34,7 @@ func clusterFilter(q url.Values, a app.Actor) (app.ClusterFilter, error) {
 	return f, err
 }
 
-// lists are the list of clusters and the actions on selected ones.
+// lists are the list of clusters and the their export.
 type lists struct {
 	*site.Site
 
@@ -44,8 +44,6 @@ type lists struct {
 func (p *lists) routes() []site.Route {
 	return []site.Route{
 		site.Show("/clusters", p.List),
-		site.Show("/clusters/delete", p.AskDelete),
-		site.Submit("/clusters/delete", p.Delete),
 	}
 }
 

@@ -93,6 +93,7 @@ func (l List) At(name, value string) string {
 	}
 	q.Del("after")
 	q.Del("format")
+	q.Del("select")
 	if name == "status" {
 		q.Del("deleted")
 	}
@@ -113,14 +114,32 @@ func (l List) At(name, value string) string {
 // Then is the address of the next page.
 func (l List) Then() string { return l.At("after", l.Page.Next) }
 
-// MayDelete reports whether the actor can request the delete of a cluster; the use case has the last word.
-func (l List) MayDelete(c app.ClusterSummary) bool {
+// MaySelect reports whether the actor can do any of what is done to selected clusters; the use cases have the last word.
+func (l List) MaySelect(c app.ClusterSummary) bool {
 	deleting := Running(c.Operation) && c.Operation.Kind == app.OperationDelete
-	return c.Status != app.ClusterDeleted && !deleting && l.Actor.MayIn("DeleteCluster", c.Cluster)
+	return c.Status != app.ClusterDeleted && !deleting && (l.Actor.MayIn("DeleteCluster", c.Cluster) || l.Actor.MayIn("SleepCluster", c.Cluster))
 }
 
 // Ticks reports whether any cluster can be selected.
-func (l List) Ticks() bool { return slices.ContainsFunc(l.Page.Clusters, l.MayDelete) }
+func (l List) Ticks() bool { return slices.ContainsFunc(l.Page.Clusters, l.MaySelect) }
+
+// Ticked reports whether all that are shown are selected, as the link for it asks.
+func (l List) Ticked() bool { return l.Query.Get("select") == "all" }
+
+// TickAll is the address of the same page with all clusters selected, or none.
+func (l List) TickAll(all bool) string {
+	q := maps.Clone(l.Query)
+	if q == nil {
+		q = url.Values{}
+	}
+	if q.Del("select"); all {
+		q.Set("select", "all")
+	}
+	if len(q) == 0 {
+		return "/clusters"
+	}
+	return "/clusters?" + q.Encode()
+}
 
 // label is what the list is filtered by, as typed.
 func (l List) label() string { return strings.TrimSpace(l.Query.Get("label")) }
@@ -154,58 +173,6 @@ func sortWords(s app.ClusterSort) string {
 func Running(op *app.Operation) bool { return op != nil && !op.Status.Ended() }
 
 func servicesLine(s []string) string { return strings.Join(s, ", ") }
-
-// DeleteMany is the confirmation page for the delete of several clusters, or its result.
-type DeleteMany struct {
-	Now      time.Time
-	Clusters []app.ClusterSummary // to be deleted, or being deleted
-	Not      []Undeletable
-	Done     bool
-}
-
-// Undeletable is a cluster that can't be deleted, and why.
-type Undeletable struct{ ID, Name, Why string }
-
-// Nodes is the total number of nodes.
-func (d DeleteMany) Nodes() (n int) {
-	for _, c := range d.Clusters {
-		n += c.Size
-	}
-	return n
-}
-
-// CostPerHour is the total cost.
-func (d DeleteMany) CostPerHour() (x float64) {
-	for _, c := range d.Clusters {
-		x += c.CostPerHour
-	}
-	return x
-}
-
-// Currency is that of the cost.
-func (d DeleteMany) Currency() string {
-	if len(d.Clusters) == 0 {
-		return ""
-	}
-	return d.Clusters[0].Currency
-}
-
-// Busy is the number of clusters with an operation in progress.
-func (d DeleteMany) Busy() (n int) {
-	for _, c := range d.Clusters {
-		if Running(c.Operation) {
-			n++
-		}
-	}
-	return n
-}
-
-func (d DeleteMany) title() string {
-	if d.Done {
-		return humanize.CountOf(len(d.Clusters), "cluster is being deleted", "clusters are being deleted")
-	}
-	return "Delete " + humanize.Count(len(d.Clusters), "cluster") + "?"
-}
 
 // MonthLine states what the actor has spent this month.
 func (l List) MonthLine() string {

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
 	"muster/app/build"
+	"muster/app/bulk"
 	"muster/app/catalog"
 	"muster/app/cluster"
 	"muster/app/execution"
@@ -263,6 +264,17 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Variable": `doc:"Name of the environment variable"`,
 		"Missing":  `doc:"Why there is no value yet"`,
 		"Mode":     `doc:"Permissions of the file, in octal"`,
+	},
+	reflect.TypeFor[bulk.Report](): {
+		"Action":  `doc:"What is done to each cluster" enum:"extend,sleep,wake,delete"`,
+		"Results": `nullable:"false" doc:"In the order of the request, each cluster once"`,
+	},
+	reflect.TypeFor[bulk.Result](): {
+		"Cluster": `doc:"ID; of a cluster that wasn't found, the ID or name in the request"`,
+		"Outcome": `doc:"approval: a request will be made. requested: waiting for approval" enum:"ready,approval,done,requested,unchanged,refused"`,
+		"Message": `doc:"What happens, what has happened, or why not"`, "Hint": `doc:"What to do about a refusal"`,
+		"Code": `doc:"Error code of a refusal"`, "Reason": `doc:"Reason of a refusal, for programs"`, "Request": `doc:"Number of the request"`,
+		"Until": `doc:"End of the lease"`, "PerHour": `doc:"By how much the cost per hour changes"`, "Cost": `doc:"Cost of an extension"`,
 	},
 	reflect.TypeFor[scaling.View](): {
 		"Points":  `nullable:"false" doc:"The latest measurements, oldest first"`,

@@ -18,6 +18,7 @@ type UseCases struct {
 	Clusters       Clusters
 	Dashboard      Dashboard
 	Deletes        Deletes
+	Bulk           Bulk
 	Ownership      Ownership
 	Labels         Labels
 	ClusterAccess  ClusterAccess

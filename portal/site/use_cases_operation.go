@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/bulk"
 	appcluster "muster/app/cluster"
 	"muster/app/idle"
 	"muster/app/lease"
@@ -90,6 +91,13 @@ type Sleeping interface {
 	// EForbidden, reason policy, if a policy refuses.
 	SleepCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.UpdateAnswer, error)
 	WakeCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.UpdateAnswer, error)
+}
+
+// Bulk does the same to several clusters.
+type Bulk interface {
+	PreviewBulk(ctx context.Context, a app.Actor, ask bulk.Ask) (bulk.Report, error)
+	// RunBulk returns a result for each cluster. It is an error only where the request as a whole is wrong.
+	RunBulk(ctx context.Context, a app.Actor, ask bulk.Ask) (bulk.Report, error)
 }
 
 // Windows are maintenance windows of the tenant and of clusters.

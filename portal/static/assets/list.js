@@ -109,6 +109,14 @@
     });
   }
 
+  // Links that select all rows, or none, do so without loading the page again.
+  document.addEventListener("click", (ev) => {
+    const link = ev.target.closest("[data-tick]");
+    if (!link || ev.ctrlKey || ev.metaKey || ev.shiftKey) return;
+    ev.preventDefault();
+    document.querySelectorAll(".row-tick input").forEach((e) => { e.checked = link.dataset.tick === "all"; });
+  });
+
   open();
   // A hidden page costs nothing; it catches up when it is shown again.
   document.addEventListener("visibilitychange", () => { if (document.hidden) close(); else open(); });

@@ -58,6 +58,7 @@ func Portal(u *all.Services) site.UseCases {
 		Clusters:       u.Cluster.Views,
 		Dashboard:      u.Cluster.Dashboard,
 		Deletes:        u.Cluster.Deletes,
+		Bulk:           u.Bulk,
 		Ownership:      u.Ownership,
 		Labels:         u.Label,
 		ClusterAccess:  u.SSHAccess,
