@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/family"
+	"muster/app/humanize"
 )
 
 // logBatcher gathers the lines of all steps of a worker and sends them on in batches.
@@ -19,7 +20,7 @@ type logBatcher struct {
 
 	mu      sync.Mutex
 	lines   []app.LogLine
-	dropped int
+	dropped map[app.Fence]int // lines that there was no room for
 	sending sync.Mutex
 	full    chan struct{}
 	stop    chan struct{}
@@ -34,7 +35,7 @@ const (
 )
 
 func startLogBatcher(worker app.WorkerID, coord execution.Coordinator, log *slog.Logger) *logBatcher {
-	b := &logBatcher{worker: worker, coord: coord, log: log, full: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	b := &logBatcher{worker: worker, coord: coord, log: log, dropped: map[app.Fence]int{}, full: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	go b.run()
 	return b
 }
@@ -49,7 +50,7 @@ func (b *logBatcher) of(f app.Fence) family.Output {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if len(b.lines) >= logBuffer {
-			b.dropped++
+			b.dropped[f]++
 			return
 		}
 		b.lines = append(b.lines, l)
@@ -94,12 +95,11 @@ func (b *logBatcher) flush() {
 		n := min(len(b.lines), logBatch)
 		lines := b.lines[:n:n]
 		b.lines = b.lines[n:]
-		if dropped := b.dropped; dropped > 0 && n > 0 {
-			b.dropped = 0
-			b.log.Warn("log lines dropped", "lines", dropped)
+		if len(b.lines) == 0 {
+			lines = append(lines, b.notes()...)
 		}
 		b.mu.Unlock()
-		if n == 0 {
+		if len(lines) == 0 {
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -109,4 +109,17 @@ func (b *logBatcher) flush() {
 			b.log.Warn("could not send log lines", "lines", n, "error", err)
 		}
 	}
+}
+
+// notes says in the log of each attempt how many of its lines were dropped. The lock is held.
+func (b *logBatcher) notes() (lines []app.LogLine) {
+	for f, n := range b.dropped {
+		b.log.Warn("log lines dropped", "lines", n, "operation", f.Operation, "step", f.Index)
+		text := family.OutputCut + humanize.CountOf(n, "line", "lines") + " omitted, since the server couldn't be reached"
+		lines = append(lines, app.LogLine{At: time.Now(), Operation: f.Operation, Index: f.Index, Attempt: f.Attempt, Stream: family.StreamSystem, Text: text})
+		if delete(b.dropped, f); len(lines) == logBatch {
+			break
+		}
+	}
+	return lines
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"sync/atomic"
 
 	"muster/app"
 	"muster/app/execution"
@@ -16,6 +18,15 @@ const reasonCommand = "command_failed"
 // runCommand carries out a command that a person runs. A claim taken over waits for a command that still runs, and does not repeat one that has
 // succeeded.
 func runCommand(ctx context.Context, w *actions, as *execution.Assignment, out family.Output, r *execution.Report) error {
+	var cut atomic.Bool
+	defer func() { r.Cut = cut.Load() }()
+	said := out
+	out = func(s app.Stream, line string) {
+		if s == family.StreamSystem && strings.HasPrefix(line, family.OutputCut) {
+			cut.Store(true)
+		}
+		said(s, line)
+	}
 	return w.call(ctx, as, out, func(sh family.Shell, a family.Automator, call family.ServiceCall) error {
 		exit := 0
 		call.Tell = nil

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/family"
 	"muster/app/plan"
 	"muster/app/run"
 	"muster/app/template"
@@ -44,7 +46,7 @@ func TestRunsAreShown(t *testing.T) {
 	at := time.Date(2030, 1, 1, 8, 0, 0, 0, time.UTC)
 	k := &fakeRuns{view: run.View{Operation: app.Operation{ID: 7, Kind: app.OperationRun, Status: app.OperationFailed, Requester: "ada", CreatedAt: at},
 		Run: plan.Run{Command: "echo <b>hi"}, Exit: 3, Results: []plan.RunResult{
-			{Node: "n1", State: app.StepSucceeded, StartedAt: at, EndedAt: at.Add(2 * time.Second)}, {Node: "n2", State: app.StepFailed, Exit: 3, Error: "exit code 3"},
+			{Node: "n1", State: app.StepSucceeded, StartedAt: at, EndedAt: at.Add(2 * time.Second)}, {Node: "n2", State: app.StepFailed, Exit: 3, Error: "exit code 3", Cut: true},
 			{Node: "n3", State: app.StepFailed, Exit: plan.NoExit, Error: "No answer from n3."}, {Node: "n4", State: app.StepWaiting, Exit: plan.NoExit}}}}
 	s := visit(t, func(c *Config) {
 		f := fakeOf(c)
@@ -53,6 +55,15 @@ func TestRunsAreShown(t *testing.T) {
 	s.signIn("ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.get("/clusters/"+id+"/runs/7").reads(http.StatusOK, "echo <b>hi", "1 of 4", "Exit code 3", "No answer from n3.", "Waiting", "Run on failed nodes", "Run again", "Run by ada")
+	if n := strings.Count(s.get("/clusters/"+id+"/runs/7").text(), "Some lines are missing"); n != 1 {
+		t.Errorf("that output was cut is said of %d nodes", n)
+	}
+	s.f.mu.Lock()
+	for i := range 3100 {
+		s.f.say(id, app.Step{Operation: 7, ID: "n2.run", Node: "n2", Attempt: 1}, family.StreamOut, fmt.Sprint("line ", i))
+	}
+	s.f.mu.Unlock()
+	s.get("/clusters/"+id+"/runs/7").reads(http.StatusOK, "These are the last 3,000 lines of all nodes.", "Its lines aren't among the last ones. View log of n1")
 	if at := s.get("/clusters/" + id + "/runs/7").links()["Run on failed nodes"]; at != "/clusters/"+id+"/change?again=7&failed=yes&kind=run" {
 		t.Errorf("running it again on failed nodes is at %q", at)
 	}

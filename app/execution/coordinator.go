@@ -167,6 +167,8 @@ type Report struct {
 	Changes *family.Changes `json:",omitempty"`
 	// Exit is the exit code of a command that a person runs, whatever it is; nil where it did not come so far.
 	Exit *int `json:",omitempty"`
+	// Cut says that lines of a command's output were left out.
+	Cut bool `json:",omitempty"`
 	// Volumes are what was found out about the node's volumes, also where Err is set.
 	Volumes []volume.Seen `json:",omitempty"`
 	// Image is the baked image that a bake has made, or that a create has started its machine from, or tried to.

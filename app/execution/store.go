@@ -60,6 +60,7 @@ type Finish struct {
 	Facts    map[string]app.AnswerValue // that the service reported
 	Changes  *family.Changes            // that its tool would make
 	Exit     *int                       // of its command; nil where it has none, or never ended
+	Cut      bool                       // lines of its command's output were left out
 	Volumes  []volume.Seen              // of the node, whether it ended well or not
 	// Fallbacks is other hardware to ask for, of a create that failed because nothing was to be had: the first that no quota refuses.
 	Fallbacks []appcluster.HardwareFallback

@@ -139,7 +139,7 @@ func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []Report) 
 	for i, r := range reports {
 		facts := factsOf(&r) // which may fail the step
 		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil, Pooled: r.Pooled,
-			Contract: r.Contract.Bounded(), Facts: facts, Changes: comparedBy(r), Exit: exitOf(r), Volumes: r.Volumes, Image: imageOf(r)}
+			Contract: r.Contract.Bounded(), Facts: facts, Changes: comparedBy(r), Exit: exitOf(r), Cut: r.Cut, Volumes: r.Volumes, Image: imageOf(r)}
 		if r.WantNext {
 			fs[i].ClaimFor = ClaimFor
 		}

@@ -96,6 +96,9 @@ const (
 	StreamSystem app.Stream = "muster"
 )
 
+// OutputCut begins the lines of StreamSystem that say that lines of a command were left out, since they were too many.
+const OutputCut = "output cut: "
+
 // Output receives the lines of a command as they come, without the line break. It may be called from two goroutines.
 type Output func(s app.Stream, line string)
 

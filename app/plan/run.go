@@ -70,9 +70,17 @@ type RunResult struct {
 	// Exit is the command's exit code; -1 where it hasn't ended, or ended without one, as where the node could not be reached.
 	Exit  int    `json:"exit"`
 	Error string `json:"error,omitempty"`
+	// Cut says that lines of its output were left out, since they were too many.
+	Cut bool `json:"cut,omitempty"`
 	// StartedAt and EndedAt are those of the latest attempt.
 	StartedAt time.Time `json:"started_at,omitzero"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
+}
+
+// RunExit is what is kept of how a command ended on a node.
+type RunExit struct {
+	Code int // NoExit where it has none
+	Cut  bool
 }
 
 // NoExit is the exit code of what has none.

@@ -12,8 +12,8 @@ import (
 type Store interface {
 	// RunOf returns the command of an operation; ENotFound where it runs none.
 	RunOf(ctx context.Context, tenant string, operation int64) (plan.Run, error)
-	// RunExits returns the exit codes of its steps, by index.
-	RunExits(ctx context.Context, tenant string, operation int64) (map[int]int, error)
+	// RunExits returns how its steps ended that have an exit code, or whose output was cut, by index.
+	RunExits(ctx context.Context, tenant string, operation int64) (map[int]plan.RunExit, error)
 	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
@@ -95,8 +95,8 @@ func (s *Service) Run(ctx context.Context, actor app.Actor, id string, operation
 			continue
 		}
 		r := plan.RunResult{Node: st.Node, State: st.State, Exit: plan.NoExit, Error: st.Error, StartedAt: st.StartedAt, EndedAt: st.EndedAt}
-		if code, known := exits[st.Index]; known && st.State.Ended() {
-			r.Exit = code
+		if exit, known := exits[st.Index]; known && st.State.Ended() {
+			r.Exit, r.Cut = exit.Code, exit.Cut
 		}
 		v.Results = append(v.Results, r)
 	}

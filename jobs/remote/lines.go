@@ -32,7 +32,8 @@ type sink struct {
 	out  family.Output
 
 	toll sync.Mutex
-	left int  // bytes that may still be passed on
+	all  int  // bytes that may be passed on
+	left int  // of them, those that still may
 	cut  bool // the end of them was reached
 	rate int  // bytes a second that come back to the burst
 	most int
@@ -45,7 +46,7 @@ type sink struct {
 }
 
 func newSink(out family.Output, set settings) *sink {
-	return &sink{out: out, left: set.outputMax, rate: set.rate, most: set.burst, may: set.burst}
+	return &sink{out: out, all: set.outputMax, left: set.outputMax, rate: set.rate, most: set.burst, may: set.burst}
 }
 
 // say passes one line on.
@@ -77,7 +78,8 @@ func (s *sink) allow(n int) (ok bool, note string) {
 	}
 	if s.left -= n; s.left < 0 {
 		s.cut = true
-		return false, s.leftOut() + "output truncated: it exceeds the limit; the command keeps running"
+		s.gone = 0
+		return false, family.OutputCut + "it's longer than " + humanize.Bytes(int64(s.all)) + ", and the rest isn't kept. The command keeps running."
 	}
 	if s.may < n {
 		now := time.Now()
@@ -101,7 +103,7 @@ func (s *sink) leftOut() string {
 		return ""
 	}
 	defer func() { s.gone = 0 }()
-	return fmt.Sprintf("%s omitted: the output exceeds %s per second", humanize.CountOf(s.gone, "line", "lines"), humanize.Bytes(int64(s.rate)))
+	return family.OutputCut + fmt.Sprintf("%s omitted, since there was more than %s a second", humanize.CountOf(s.gone, "line", "lines"), humanize.Bytes(int64(s.rate)))
 }
 
 // shut makes sure that out is never called again. Calls that have begun are waited for.

@@ -158,7 +158,7 @@ func TestRunOutputLimit(t *testing.T) {
 	if lines := len(h.of(family.StreamOut)) + len(h.of(family.StreamErr)); lines != 100 {
 		t.Errorf("%d lines, want 100", lines)
 	}
-	if note := h.of(family.StreamSystem); len(note) != 1 || !strings.Contains(note[0], "output truncated") {
+	if note := h.of(family.StreamSystem); len(note) != 1 || !strings.Contains(note[0], family.OutputCut+"it's longer than") {
 		t.Errorf("note %q", note)
 	}
 }
@@ -182,7 +182,7 @@ func TestRunOutputRate(t *testing.T) {
 	left := 0
 	for _, note := range h.of(family.StreamSystem) {
 		var n int
-		if _, err := fmt.Sscanf(strings.ReplaceAll(note, ",", ""), "%d lines omitted", &n); err != nil {
+		if _, err := fmt.Sscanf(strings.ReplaceAll(note, ",", ""), family.OutputCut+"%d lines omitted", &n); err != nil {
 			t.Errorf("note %q", note)
 		}
 		left += n

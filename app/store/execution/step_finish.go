@@ -140,7 +140,7 @@ func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f executi
 		return err
 	}
 	if st.Action == app.ActionRun {
-		if err := run.SaveExit(t, o.Tenant, o.ID, st.Index, f.Exit); err != nil {
+		if err := run.SaveExit(t, o.Tenant, o.ID, st.Index, f.Exit, f.Cut); err != nil {
 			return err
 		}
 	}

@@ -24,13 +24,17 @@ func Save(t *db.Tx, op app.Operation, r *plan.Run) error {
 	return t.Exec(`INSERT INTO runs (operation, tenant, cluster, run) VALUES (?, ?, ?, ?)`, op.ID, op.Tenant, op.Cluster, db.JSON(r))
 }
 
-// SaveExit keeps the exit code of a step; nil forgets that of an attempt before, since this one ended without any.
-func SaveExit(t *db.Tx, tenant string, operation int64, step int, code *int) error {
+// SaveExit keeps the exit code of a step, and whether its output was cut; nil forgets that of an attempt before, since this one ended without any.
+func SaveExit(t *db.Tx, tenant string, operation int64, step int, code *int, cut bool) error {
+	if code == nil && cut {
+		none := plan.NoExit
+		code = &none
+	}
 	if code == nil {
 		return t.Exec(`DELETE FROM run_exits WHERE operation = ? AND step = ?`, operation, step)
 	}
-	return t.Exec(`INSERT INTO run_exits (operation, step, tenant, code) VALUES (?, ?, ?, ?)
-		ON CONFLICT (operation, step) DO UPDATE SET code = excluded.code`, operation, step, tenant, *code)
+	return t.Exec(`INSERT INTO run_exits (operation, step, tenant, code, cut) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (operation, step) DO UPDATE SET code = excluded.code, cut = excluded.cut`, operation, step, tenant, *code, db.Flag(cut))
 }
 
 // DropOf deletes what a tenant has.
@@ -56,13 +60,13 @@ func (s *Store) RunOf(ctx context.Context, tenant string, operation int64) (plan
 }
 
 // RunExits implements run.Store.
-func (s *Store) RunExits(ctx context.Context, tenant string, operation int64) (map[int]int, error) {
-	exits := map[int]int{}
+func (s *Store) RunExits(ctx context.Context, tenant string, operation int64) (map[int]plan.RunExit, error) {
+	exits := map[int]plan.RunExit{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var step, code int
-		err := row.Scan(&step, &code)
-		exits[step] = code
+		var step, code, cut int
+		err := row.Scan(&step, &code, &cut)
+		exits[step] = plan.RunExit{Code: code, Cut: cut != 0}
 		return err
-	}, `SELECT step, code FROM run_exits WHERE tenant = ? AND operation = ?`, tenant, operation)
+	}, `SELECT step, code, cut FROM run_exits WHERE tenant = ? AND operation = ?`, tenant, operation)
 	return exits, err
 }

@@ -136,6 +136,9 @@ func table(c *cli.Context, v run.View) error {
 		if r.Exit < 0 && r.Error != "" && r.State == app.StepFailed {
 			text += ": " + r.Error
 		}
+		if r.Cut {
+			text += " (output cut)"
+		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Node, text, took)
 	}
 	return w.Flush()

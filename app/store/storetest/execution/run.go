@@ -30,7 +30,7 @@ func (t *storeTest) runsCommands() {
 	code := map[string]int{"n1": 0, "n2": 3}
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {
 		exit := code[c.Step.Node]
-		f := execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Exit: &exit}
+		f := execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Exit: &exit, Cut: exit != 0}
 		if exit != 0 {
 			f.Err = &app.Error{Code: app.EScript, Message: "It failed."}
 		}
@@ -39,7 +39,7 @@ func (t *storeTest) runsCommands() {
 	}
 	exits, err := t.Store.RunExits(t.Ctx, kit.Tenant, op.ID)
 	t.Must(err)
-	if fmt.Sprint(exits) != "map[0:0 1:3]" {
+	if fmt.Sprint(exits) != "map[0:{0 false} 1:{3 true}]" {
 		t.Errorf("the exit codes are %v", exits)
 	}
 	if exits, err := t.Store.RunExits(t.Ctx, "t2", op.ID); err != nil || len(exits) > 0 {
