@@ -22,6 +22,7 @@ type UseCases struct {
 	Labels         Labels
 	ClusterAccess  ClusterAccess
 	Terminals      Terminals
+	NodeFiles      NodeFiles
 	Ports          Ports
 	NodeAccess     NodeAccess
 	Creates        Creates
