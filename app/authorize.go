@@ -130,6 +130,9 @@ var PermissionTable = map[string]permission{
 	"DialPort":           {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"OpenPort":           {ScopeCluster, All, All, use, use, No, use, proofNever},
 	"OpenTerminal":       {ScopeCluster, All, All, use, use, No, use, proofPartly},
+	"NodeFiles":          {ScopeCluster, All, All, use, use, No, use, proofPartly}, // as OpenTerminal
+	"DownloadNodeFile":   {ScopeCluster, All, All, use, use, No, use, proofPartly},
+	"UploadNodeFile":     {ScopeCluster, All, All, use, use, No, use, proofPartly},
 	"Terminals":          {ScopeRead, All, All, use, use, use, use, proofNever},
 	"Recording":          {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
 	"RecordedTerminal":   {ScopeRead, All, All, Own, Own, Own, Own, proofNever},

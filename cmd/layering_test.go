@@ -37,7 +37,7 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
 	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/plugin", "app/policy", "app/pool", "app/port",
 	"app/notification", "app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
-	"app/sshaccess", "app/terminal", "app/tunnel", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine",
+	"app/nodefile", "app/sshaccess", "app/terminal", "app/tunnel", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine",
 	"app/scaling", "app/activity", "app/bulk", "app/run", "app/output"}
 
 // The first matching line counts.
@@ -95,6 +95,7 @@ var rooms = []room{
 	{"app/sshaccess", []string{"nouns", "app/catalog", "app/cluster", "app/tunnel"},
 		"who signs in to a node may change its cluster, whose provider says where it is"},
 	{"app/port", []string{"nouns", "app/identity", "app/sshaccess"}, "who is signed in reaches a node's ports over SSH"},
+	{"app/nodefile", []string{"nouns", "app/sshaccess", "app/terminal"}, "files are copied as terminals are opened"},
 	{"app/terminal", []string{"nouns", "app/cluster", "app/sshaccess"}, "a terminal is on a node of a cluster"},
 	{"app/tunnel", []string{"nouns"}, "a connection is to an address"},
 	{"app/upkeep", []string{"nouns", "app/cluster", "app/idle", "app/image", "app/lease", "app/operation", "app/pool", "app/scaling", "app/terminal", "app/usage"}, "it calls what is due in each domain"},

@@ -87,6 +87,7 @@ type everything interface {
 	site.Images
 	site.Terminals
 	site.NodeAccess
+	site.NodeFiles
 	site.Ports
 	site.BuildHooks
 	site.Builds

@@ -18,6 +18,7 @@ import (
 	"muster/portal/idle"
 	"muster/portal/image"
 	"muster/portal/node"
+	"muster/portal/nodefile"
 	"muster/portal/notification"
 	"muster/portal/operation"
 	"muster/portal/output"
@@ -53,6 +54,7 @@ func (p *Portal) pages() []site.Route {
 		cluster.Routes(p.cluster),
 		node.Routes(p.node),
 		terminal.Routes(p.terminal),
+		nodefile.Routes(p.nodefile),
 		port.Routes(p.port),
 		operation.Routes(p.operation),
 		execution.Routes(p.execution),
@@ -138,7 +140,7 @@ func (p *Portal) routes() http.Handler {
 
 	// For people
 	r.Group(func(r chi.Router) {
-		r.Use(p.resource.LimitUnless(site.FormLimit, resource.Uploads), p.Sessions.LoadAndSave)
+		r.Use(p.resource.LimitUnless(site.FormLimit, func(r *http.Request) bool { return resource.Uploads(r) || nodefile.Uploads(r) }), p.Sessions.LoadAndSave)
 		p.register(r, p.pages())
 		r.NotFound(programsApart(p.apiNotFound, p.serve(site.ShowAll("", p.notFound))))
 		r.MethodNotAllowed(programsApart(p.apiNotAllowed, p.serve(site.ShowAll("", p.notAllowed))))

@@ -15,6 +15,7 @@ import (
 	"muster/portal/idle"
 	"muster/portal/image"
 	"muster/portal/node"
+	"muster/portal/nodefile"
 	"muster/portal/notification"
 	"muster/portal/operation"
 	"muster/portal/output"
@@ -69,6 +70,7 @@ type services struct {
 	notification *notification.Service
 	terminal     *terminal.Service
 	port         *port.Service
+	nodefile     *nodefile.Service
 }
 
 func newServices(s *site.Site) (n services) {
@@ -81,6 +83,7 @@ func newServices(s *site.Site) (n services) {
 	n.notification = notification.New(s)
 	n.terminal = terminal.New(s)
 	n.port = port.New(s)
+	n.nodefile = nodefile.New(s)
 	n.audit = audit.New(s)
 	n.chat = chat.New(s)
 	n.health = health.New(s)

@@ -25,6 +25,7 @@ import (
 	"muster/app/layout"
 	"muster/app/lease"
 	"muster/app/node"
+	"muster/app/nodefile"
 	"muster/app/notification"
 	"muster/app/observe"
 	"muster/app/operation"
@@ -130,6 +131,7 @@ type Services struct {
 	Run          *run.Service
 	Tunnel       *tunnel.Service
 	Terminal     *terminal.Service
+	NodeFiles    *nodefile.Service
 	// NodeAccess signs in to nodes for people.
 	NodeAccess *sshaccess.Nodes
 	Port       *port.Service
@@ -288,6 +290,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Tunnel = tunnel.New(tunnel.Config{Store: c.Store, Now: c.Now})
 	s.NodeAccess = sshaccess.NewNodes(sshaccess.NodesConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder, Catalogs: s.Catalog,
 		OwnAccount: s.Values.HasOwnAccount, Tunnels: s.Tunnel, SignIn: c.Connect})
+	s.NodeFiles = nodefile.New(nodefile.Config{Store: c.Store, Now: c.Now, Nodes: s.NodeAccess})
 	s.Terminal = terminal.New(terminal.Config{Store: c.Store, Recordings: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Nodes: s.NodeAccess})
 }
 

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // Files copies files over SFTP. Close it.
@@ -30,24 +31,67 @@ type Files struct {
 
 // Files starts SFTP. EInvalid where the machine doesn't offer it.
 func (c *Conn) Files(ctx context.Context) (*Files, error) {
-	ch, reqs, err := c.open()
+	client, ch, err := c.startSFTP(ctx, func(r io.Reader) io.Reader { return r })
 	if err != nil {
-		return nil, c.openError(ctx, err)
-	}
-	go ssh.DiscardRequests(reqs)
-	ok, err := ch.SendRequest("subsystem", true, ssh.Marshal(struct{ Name string }{"sftp"}))
-	if err == nil && !ok {
-		err = &app.Error{Code: app.EInvalid, Message: "The node's SSH server doesn't offer SFTP.", Hint: "Set Subsystem sftp internal-sftp in its sshd_config."}
-	}
-	var client *sftp.Client
-	if err == nil {
-		client, err = sftp.NewClientPipe(ch, ch)
-	}
-	if err != nil {
-		_ = ch.Close()
 		return nil, err
 	}
 	return &Files{client: client, ch: ch}, nil
+}
+
+// startSFTP starts SFTP, until ctx ends at the latest. What the machine sends is read through read.
+func (c *Conn) startSFTP(ctx context.Context, read func(io.Reader) io.Reader) (*sftp.Client, ssh.Channel, error) {
+	type result struct {
+		client *sftp.Client
+		ch     ssh.Channel
+		err    error
+	}
+	started := make(chan result, 1)
+	go func() {
+		client, ch, err := c.openSFTP(ctx, read)
+		started <- result{client, ch, err}
+	}()
+	var err error
+	select {
+	case r := <-started:
+		return r.client, r.ch, r.err
+	case <-c.gone:
+		err = c.lost(nil)
+	case <-ctx.Done():
+		err = ended(ctx, "starting SFTP")
+	}
+	go func() { // one that is started too late is closed
+		select {
+		case r := <-started:
+			if r.err == nil {
+				_ = r.ch.Close()
+			}
+		case <-c.gone:
+		}
+	}()
+	return nil, nil, err
+}
+
+func (c *Conn) openSFTP(ctx context.Context, read func(io.Reader) io.Reader) (*sftp.Client, ssh.Channel, error) {
+	ch, reqs, err := c.open()
+	if err != nil {
+		return nil, nil, c.openError(ctx, err)
+	}
+	defer context.AfterFunc(ctx, func() { _ = ch.Close() })()
+	go ssh.DiscardRequests(reqs)
+	ok, err := ch.SendRequest("subsystem", true, ssh.Marshal(struct{ Name string }{"sftp"}))
+	if err == nil && !ok {
+		err = &app.Error{Code: app.EInvalid, Reason: family.FileNoSFTP, Message: "The node's SSH server doesn't offer SFTP.",
+			Hint: "Set Subsystem sftp internal-sftp in its sshd_config."}
+	}
+	var client *sftp.Client
+	if err == nil {
+		client, err = sftp.NewClientPipe(read(ch), ch)
+	}
+	if err != nil {
+		_ = ch.Close()
+		return nil, nil, err
+	}
+	return client, ch, nil
 }
 
 // Close ends it.

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"muster/app"
 	"muster/app/resource"
@@ -36,17 +35,6 @@ func (p *Service) LimitUnless(n int64, some func(*http.Request) bool) func(http.
 			limited.ServeHTTP(w, r)
 		})
 	}
-}
-
-// steady is a body that may be slow, but must not stall.
-type steady struct {
-	r  io.Reader
-	rc *http.ResponseController
-}
-
-func (s steady) Read(b []byte) (int, error) {
-	_ = s.rc.SetReadDeadline(time.Now().Add(site.UploadPause))
-	return s.r.Read(b)
 }
 
 // Content documents that a body or response is a resource's content.
@@ -131,7 +119,7 @@ type resourcePushInput struct {
 // Resolve streams the body; huma would read all of it first.
 func (in *resourcePushInput) Resolve(ctx huma.Context) []error {
 	_, w := humachi.Unwrap(ctx)
-	in.stream = steady{ctx.BodyReader(), http.NewResponseController(w)}
+	in.stream = site.Steady(w, ctx.BodyReader())
 	return nil
 }
 

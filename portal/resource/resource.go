@@ -109,13 +109,7 @@ func versionAsked(r *http.Request, name string) int64 {
 
 // Push streams a form with a file, which is never held in memory.
 func (p *Service) Push(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	rc := http.NewResponseController(w)
-	_ = rc.SetWriteDeadline(time.Time{})
-	body := r.Body
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{steady{http.MaxBytesReader(w, body, 1<<50), rc}, body}
+	answered := site.LongBody(w, r)
 	form, here := Form{}, false
 	parts, err := r.MultipartReader()
 	if err != nil {
@@ -156,7 +150,7 @@ func (p *Service) Push(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 			here = text != ""
 		}
 	}
-	_ = rc.SetWriteDeadline(time.Now().Add(site.RequestTime))
+	answered()
 	if err != nil {
 		return p.resourceComplaint(w, r, a, form, here, err, []string{"type", "name", "note", "content"})
 	}

@@ -23,6 +23,7 @@ type UseCases struct {
 	Labels         Labels
 	ClusterAccess  ClusterAccess
 	Terminals      Terminals
+	NodeFiles      NodeFiles
 	Ports          Ports
 	NodeAccess     NodeAccess
 	Creates        Creates

@@ -6,7 +6,9 @@ import (
 	"net"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/identity"
+	"muster/app/nodefile"
 	"muster/app/port"
 	"muster/app/terminal"
 )
@@ -30,6 +32,15 @@ type NodeAccess interface {
 	SSHStream(ctx context.Context, a app.Actor, cluster, node string) (net.Conn, error)
 	// CheckSSHStream returns why the actor may no longer be connected.
 	CheckSSHStream(ctx context.Context, a app.Actor, cluster, node string) error
+}
+
+// NodeFiles copies files of nodes.
+type NodeFiles interface {
+	// NodeFiles lists a folder; its path is returned with errors, too.
+	NodeFiles(ctx context.Context, a app.Actor, at nodefile.At) (nodefile.Folder, error)
+	DownloadNodeFile(ctx context.Context, a app.Actor, at nodefile.At, begin func(f family.File) (io.Writer, error)) error
+	// UploadNodeFile returns the path of the new file.
+	UploadNodeFile(ctx context.Context, a app.Actor, u nodefile.Upload, content io.Reader) (string, error)
 }
 
 // Ports connects browsers to ports of nodes.

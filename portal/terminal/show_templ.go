@@ -150,33 +150,46 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</small></h1></div><p class=\"term-state\" id=\"term-state\" role=\"status\"><i aria-hidden=\"true\"></i><span>Connecting</span></p><div class=\"acts\"><button type=\"button\" class=\"quiet\" id=\"term-copy\" hidden>Copy selection</button> <button type=\"button\" class=\"quiet\" id=\"term-paste\" hidden>Paste</button> <button type=\"button\" class=\"quiet\" id=\"term-smaller\" aria-label=\"Smaller text\">A−</button> <button type=\"button\" class=\"quiet\" id=\"term-larger\" aria-label=\"Larger text\">A+</button> <button type=\"button\" class=\"quiet\" id=\"term-again\" hidden>Open new terminal</button> <button type=\"button\" class=\"quiet danger-quiet\" id=\"term-quit\" hidden>Close terminal</button></div></div><noscript><p class=\"empty\">The terminal needs JavaScript. Use <code>muster cluster ssh ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</small></h1></div><p class=\"term-state\" id=\"term-state\" role=\"status\"><i aria-hidden=\"true\"></i><span>Connecting</span></p><div class=\"acts\"><a class=\"button quiet\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			var templ_7745c5c3_Var11 string
-			templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(s.View.Name)
+			var templ_7745c5c3_Var11 templ.SafeURL
+			templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/clusters/" + s.View.ID + "/nodes/" + s.Node.Name + "/files"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 27, Col: 103}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 19, Col: 112}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "\" target=\"_blank\">Browse files</a> <button type=\"button\" class=\"quiet\" id=\"term-copy\" hidden>Copy selection</button> <button type=\"button\" class=\"quiet\" id=\"term-paste\" hidden>Paste</button> <button type=\"button\" class=\"quiet\" id=\"term-smaller\" aria-label=\"Smaller text\">A−</button> <button type=\"button\" class=\"quiet\" id=\"term-larger\" aria-label=\"Larger text\">A+</button> <button type=\"button\" class=\"quiet\" id=\"term-again\" hidden>Open new terminal</button> <button type=\"button\" class=\"quiet danger-quiet\" id=\"term-quit\" hidden>Close terminal</button></div></div><noscript><p class=\"empty\">The terminal needs JavaScript. Use <code>muster cluster ssh ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var12 string
-			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(s.Node.Name)
+			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(s.View.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 27, Col: 119}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 28, Col: 103}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</code> instead.</p></noscript><p class=\"term-note\" id=\"term-recorded\" hidden>This terminal is recorded. Admins of your tenant can play it back.</p><div class=\"term-screen\" id=\"term-screen\"></div><div class=\"term-keys\" id=\"term-keys\" role=\"toolbar\" aria-label=\"Keys\"><button type=\"button\" data-key=\"esc\">Esc</button> <button type=\"button\" data-key=\"tab\">Tab</button> <button type=\"button\" data-key=\"ctrl\" aria-pressed=\"false\">Ctrl</button> <button type=\"button\" data-key=\"left\" aria-label=\"Left\">←</button> <button type=\"button\" data-key=\"up\" aria-label=\"Up\">↑</button> <button type=\"button\" data-key=\"down\" aria-label=\"Down\">↓</button> <button type=\"button\" data-key=\"right\" aria-label=\"Right\">→</button> <button type=\"button\" data-key=\"|\">|</button> <button type=\"button\" data-key=\"/\">/</button> <button type=\"button\" data-key=\"-\">-</button> <button type=\"button\" data-key=\"~\">~</button></div><details class=\"term-help\"><summary>Keyboard and screen readers</summary><ul><li><kbd>Ctrl</kbd>+<kbd>Shift</kbd>+<kbd>C</kbd> copies the selection, <kbd>Ctrl</kbd>+<kbd>Shift</kbd>+<kbd>V</kbd> pastes.</li><li><kbd>Ctrl</kbd>+<kbd>Shift</kbd>+<kbd>E</kbd> moves the focus out of the terminal.</li><li><label class=\"check\"><input type=\"checkbox\" id=\"term-reader\"> Screen reader mode</label></li></ul><p class=\"soft\" id=\"term-kept\">If the connection is lost, the terminal waits 10 min for you to come back.</p></details></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, " ")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			var templ_7745c5c3_Var13 string
+			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(s.Node.Name)
+			if templ_7745c5c3_Err != nil {
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 28, Col: 119}
+			}
+			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</code> instead.</p></noscript><p class=\"term-note\" id=\"term-recorded\" hidden>This terminal is recorded. Admins of your tenant can play it back.</p><div class=\"term-screen\" id=\"term-screen\"></div><div class=\"term-keys\" id=\"term-keys\" role=\"toolbar\" aria-label=\"Keys\"><button type=\"button\" data-key=\"esc\">Esc</button> <button type=\"button\" data-key=\"tab\">Tab</button> <button type=\"button\" data-key=\"ctrl\" aria-pressed=\"false\">Ctrl</button> <button type=\"button\" data-key=\"left\" aria-label=\"Left\">←</button> <button type=\"button\" data-key=\"up\" aria-label=\"Up\">↑</button> <button type=\"button\" data-key=\"down\" aria-label=\"Down\">↓</button> <button type=\"button\" data-key=\"right\" aria-label=\"Right\">→</button> <button type=\"button\" data-key=\"|\">|</button> <button type=\"button\" data-key=\"/\">/</button> <button type=\"button\" data-key=\"-\">-</button> <button type=\"button\" data-key=\"~\">~</button></div><details class=\"term-help\"><summary>Keyboard and screen readers</summary><ul><li><kbd>Ctrl</kbd>+<kbd>Shift</kbd>+<kbd>C</kbd> copies the selection, <kbd>Ctrl</kbd>+<kbd>Shift</kbd>+<kbd>V</kbd> pastes.</li><li><kbd>Ctrl</kbd>+<kbd>Shift</kbd>+<kbd>E</kbd> moves the focus out of the terminal.</li><li><label class=\"check\"><input type=\"checkbox\" id=\"term-reader\"> Screen reader mode</label></li></ul><p class=\"soft\" id=\"term-kept\">If the connection is lost, the terminal waits 10 min for you to come back.</p></details></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

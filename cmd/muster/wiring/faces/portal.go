@@ -65,6 +65,7 @@ func Portal(u *all.Services) site.UseCases {
 		Terminals:      u.Terminal,
 		Ports:          u.Port,
 		NodeAccess:     u.NodeAccess,
+		NodeFiles:      u.NodeFiles,
 		Creates:        u.Place,
 		Specs:          u.Cluster.Specs,
 		Sharing:        u.Cluster.Sharing,
