@@ -253,6 +253,12 @@ var PermissionTable = map[string]permission{
 	"ConfirmLink":       {ScopeAccount, Own, Own, Own, Own, Own, No, proofAlways},
 	"Identities":        {ScopeAccount, All, All, Own, Own, Own, No, proofNever},
 	"RemoveIdentity":    {ScopeAccount, All, All, Own, Own, Own, No, proofNever},
+	"OwnEmail":          {ScopeAccount, Own, Own, Own, Own, Own, No, proofNever},
+	"ChangeEmail":       {ScopeAccount, Own, Own, Own, Own, Own, No, proofAlways},
+	"ResendEmail":       {ScopeAccount, Own, Own, Own, Own, Own, No, proofNever},
+	"CancelEmailChange": {ScopeAccount, Own, Own, Own, Own, Own, No, proofNever},
+	"ShowEmailChange":   {ScopeAccount, Own, Own, Own, Own, Own, No, proofNever},
+	"ConfirmEmail":      {ScopeAccount, Own, Own, Own, Own, Own, No, proofNever},
 
 	// Second factors of one's own account, and those of others where they were lost
 	"SecondFactors":        {ScopeAccount, Own, Own, Own, Own, Own, No, proofNever},

@@ -18,6 +18,3 @@ func (k NoticeKind) Emailed() bool {
 	}
 	return false
 }
-
-// EmailSetting is the setting in the database that says that emails are sent: without it, none are queued.
-const EmailSetting = "email"

@@ -32,6 +32,7 @@ type everything interface {
 	site.SignIns
 	site.Accounts
 	site.Factors
+	site.Emails
 	site.Users
 	site.Groups
 	site.Tokens

@@ -68,6 +68,7 @@ type Services struct {
 		Links     *identity.Links
 		Passwords *identity.Passwords
 		Factors   *identity.Factors
+		Emails    *identity.Emails
 		Sessions  *identity.Sessions
 		StepUps   *identity.StepUps
 		SignIns   *identity.SignIns
@@ -241,6 +242,7 @@ func addIdentity(s *Services, c Config) {
 	s.Identity.Links = identity.NewLinks(identity.LinksConfig{Store: c.Store, Now: c.Now})
 	s.Identity.Passwords = identity.NewPasswords(identity.PasswordsConfig{Store: c.Store, Now: c.Now})
 	s.Identity.Factors = identity.NewFactors(identity.FactorsConfig{Store: c.Store, Now: c.Now, AuditLog: s.Identity.AuditLog, Passwords: s.Identity.Passwords})
+	s.Identity.Emails = identity.NewEmails(identity.EmailsConfig{Store: c.Store, Now: c.Now})
 	s.Identity.Sessions = identity.NewSessions(identity.SessionsConfig{Store: c.Store, Now: c.Now})
 	s.Identity.StepUps = identity.NewStepUps(identity.StepUpsConfig{Store: c.Store, Now: c.Now, Factors: s.Identity.Factors, Passwords: s.Identity.Passwords})
 	s.Identity.SignIns = identity.NewSignIns(identity.SignInsConfig{

@@ -8,11 +8,13 @@ import (
 
 // User is an account of a tenant. A robot is one without a password.
 type User struct {
-	Tenant   string   `json:"tenant"`
-	Name     string   `json:"name"`
-	FullName string   `json:"full_name,omitempty"`
-	Email    string   `json:"email,omitempty"`
-	Role     app.Role `json:"role"`
+	Tenant   string `json:"tenant"`
+	Name     string `json:"name"`
+	FullName string `json:"full_name,omitempty"`
+	Email    string `json:"email,omitempty"` // confirmed by its reader, set by an admin or taken from an identity provider
+	// PendingEmail is an address that its person has entered and not confirmed yet.
+	PendingEmail string   `json:"pending_email,omitempty"`
+	Role         app.Role `json:"role"`
 	// Groups are those that it is in, from whatever source; sorted.
 	Groups []string `json:"groups,omitempty"`
 	// PasswordHash is an argon2id string in PHC form; "" fits no password.

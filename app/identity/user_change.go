@@ -6,7 +6,9 @@ import (
 	"net/mail"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"muster/app"
 	"muster/app/humanize"
@@ -26,6 +28,8 @@ type UserStore interface {
 	DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error
 	// ResetPassword sets a password that its user must change, and ends all sign-ins and tokens. EConflict for accounts that have none.
 	ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error
+	// PendingEmails returns addresses that wait for their confirmation, of users from one name to another.
+	PendingEmails(ctx context.Context, tenant, from, to string, now time.Time) (map[string]string, error)
 	UserView(ctx context.Context, tenant, name string) (UserView, error)
 	// Users returns accounts of a tenant by name, with their groups, and whether there are more.
 	Users(ctx context.Context, tenant string, f UserFilter) (users []User, more bool, err error)
@@ -111,12 +115,13 @@ func checkUserName(name string) error {
 	return nil
 }
 
+// CheckEmail checks an email address: one, without a name, of characters that can be seen; "" is fine.
 func CheckEmail(text string) error {
 	if text == "" {
 		return nil
 	}
-	m, err := mail.ParseAddress(text)
-	if err != nil || m.Address != text || len(text) > 254 {
+	m, err := mail.ParseAddress(text[:min(len(text), 255)])
+	if err != nil || m.Address != text || len(text) > 254 || strings.ContainsFunc(text, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }) {
 		return &app.Error{Code: app.EInvalid, Field: "email", Message: "Invalid email address.", Hint: "For example ada@example.com."}
 	}
 	return nil
@@ -205,7 +210,14 @@ func (a *Users) Users(ctx context.Context, actor app.Actor, f UserFilter) (users
 		f.Limit = 100
 	}
 	f.Limit = min(f.Limit, 500)
-	return a.Store.Users(ctx, actor.Tenant, f)
+	if users, more, err = a.Store.Users(ctx, actor.Tenant, f); err != nil || len(users) == 0 {
+		return users, more, err
+	}
+	pending, err := a.Store.PendingEmails(ctx, actor.Tenant, users[0].Name, users[len(users)-1].Name, a.Now())
+	for i := range users {
+		users[i].PendingEmail = pending[users[i].Name]
+	}
+	return users, more, err
 }
 
 // User shows an account of the tenant; those who are no admins only their own.
@@ -213,7 +225,13 @@ func (a *Users) User(ctx context.Context, actor app.Actor, name string) (UserVie
 	if err := actor.MayTouch("User", name, fmt.Sprintf("account %q", name)); err != nil {
 		return UserView{}, err
 	}
-	return a.Store.UserView(ctx, actor.Tenant, name)
+	v, err := a.Store.UserView(ctx, actor.Tenant, name)
+	if err != nil {
+		return v, err
+	}
+	pending, err := a.Store.PendingEmails(ctx, actor.Tenant, name, name, a.Now())
+	v.PendingEmail = pending[name]
+	return v, err
 }
 
 // CreateUser makes an account in the tenant and returns its one-time password; "" for robots, which have none.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 // EmailState is how far an email is.
@@ -23,10 +24,31 @@ type Email struct {
 	Tenant, User string
 	Name, To     string // the person's full name and address; To is "" if it isn't wanted anymore
 	What         app.Notice
-	Attempts     int // this one included
+	Address      *AddressEmail // nil: it says What
+	Attempts     int           // this one included
 	QueuedAt     time.Time
 	Holder       string
 }
+
+// AddressEmailKind is what an email about an address is for.
+type AddressEmailKind string
+
+// The kinds.
+const (
+	AddressConfirm AddressEmailKind = "confirm" // to a new address, with a link that confirms it
+	AddressChanged AddressEmailKind = "changed" // to the address that an account had
+)
+
+// AddressEmail is an email about the address of an account.
+type AddressEmail struct {
+	ID        string
+	Kind      AddressEmailKind
+	Token     string    // of the link; only its hash is stored, so each attempt has one of its own
+	ExpiresAt time.Time // of the link
+}
+
+// EmailTime is how long emails are queued after the last server that sends email was seen: as long as they would be tried.
+const EmailTime = webhook.DeliveryTime
 
 // EmailClaim asks for emails to send.
 type EmailClaim struct {
@@ -50,6 +72,9 @@ type EmailQueue interface {
 	ClaimEmails(ctx context.Context, c EmailClaim) (due []Email, next time.Time, err error)
 	// EndEmail is EStale if another server has claimed the email since.
 	EndEmail(ctx context.Context, e EmailEnd) error
+	// KeepEmail says that a server sends email, for EmailTime from now; StopEmail that it doesn't, whatever other servers do.
+	KeepEmail(ctx context.Context, server string, now time.Time) error
+	StopEmail(ctx context.Context, server string) error
 	ForgetNotifications(ctx context.Context, now time.Time) error
 	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 }

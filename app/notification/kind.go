@@ -59,7 +59,7 @@ func (p Preferences) EmailState() string {
 	case !p.EmailEnabled:
 		return "Email: this server doesn't send email."
 	case p.Email == "":
-		return "Email: your account has no address. Ask an admin to add it."
+		return "Email: your account has no address. Add one on your account page."
 	}
 	return "Email: sent to " + p.Email + "."
 }

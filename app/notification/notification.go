@@ -78,7 +78,7 @@ type Store interface {
 	// InboxItem returns one; ENotFound if it isn't in the person's inbox.
 	InboxItem(ctx context.Context, tenant, user string, id int64) (Item, error)
 	// NotificationPreferences returns what a person has chosen, and the channels that they have.
-	NotificationPreferences(ctx context.Context, tenant, user string) (Preferences, error)
+	NotificationPreferences(ctx context.Context, tenant, user string, now time.Time) (Preferences, error)
 	SaveNotificationPreferences(ctx context.Context, who app.Actor, list []Preference, now time.Time) error
 }
 
@@ -170,7 +170,7 @@ func (a *Service) NotificationPreferences(ctx context.Context, actor app.Actor) 
 	if err := actor.Authorize("NotificationPreferences"); err != nil {
 		return Preferences{}, err
 	}
-	p, err := a.Store.NotificationPreferences(ctx, actor.Tenant, actor.Name())
+	p, err := a.Store.NotificationPreferences(ctx, actor.Tenant, actor.Name(), a.Now())
 	p.Kinds = complete(p.Kinds)
 	return p, err
 }

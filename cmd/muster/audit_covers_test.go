@@ -21,6 +21,7 @@ var unaudited = map[string]string{
 	"UseVolume":     "it's part of a creation, which is in the audit",
 	"Redeliver":     "it resends a delivery, which is in the webhook's own list of deliveries",
 	"SecondFactors": "it lists one's own second factors",
+	"OwnEmail":      "it shows one's own address", "ShowEmailChange": "it shows what a link would confirm",
 	"Sessions":      "it lists one's own sign-ins", "Identities": "it lists who one is elsewhere", "ShowLink": "it shows what a link would tie together", "ShowDevice": "it shows who asks",
 }
 

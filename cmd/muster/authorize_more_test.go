@@ -146,6 +146,12 @@ var byRule = map[string]string{
 	"ResetSecondFactor":    "there has to be one, and not of a mightier role",
 	"ShowLink":             "it takes the link",
 	"ConfirmLink":          "it takes the link",
+	"OwnEmail":             "it takes a session",
+	"ChangeEmail":          "it takes a session, and a mail server",
+	"ResendEmail":          "it takes a session, and an address that waits",
+	"CancelEmailChange":    "it takes a session, and an address that waits",
+	"ShowEmailChange":      "it takes the link",
+	"ConfirmEmail":         "it takes the link",
 	"ShowDevice":           "it takes the code",
 	"AnswerDevice":         "it takes the code, and a fresh proof",
 	"EndToken":             "it takes the token",
@@ -280,6 +286,27 @@ var moreTries = map[string]func(ctx context.Context, a *appall.Services, s *scen
 	},
 	"ConfirmLink": func(ctx context.Context, a *appall.Services, s *scene) error {
 		_, err := a.Identity.Links.ConfirmLink(ctx, s.actor, "a link")
+		return err
+	},
+	"OwnEmail": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Emails.OwnEmail(ctx, s.actor)
+		return err
+	},
+	"ChangeEmail": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.Emails.ChangeEmail(ctx, s.actor, "new@example.com")
+	},
+	"ResendEmail": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.Emails.ResendEmail(ctx, s.actor)
+	},
+	"CancelEmailChange": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.Emails.CancelEmailChange(ctx, s.actor)
+	},
+	"ShowEmailChange": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Emails.ShowEmailChange(ctx, s.actor, "a link")
+		return err
+	},
+	"ConfirmEmail": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Emails.ConfirmEmail(ctx, s.actor, "a link")
 		return err
 	},
 	"Identities": func(ctx context.Context, a *appall.Services, s *scene) error {

@@ -1,2 +1,2 @@
-// Package email sends notifications to people by SMTP: from the queue in the database, each at least once, under one Message-ID.
+// Package email sends notifications, and emails about addresses, to people by SMTP: from the queue in the database, each at least once, under one Message-ID.
 package email

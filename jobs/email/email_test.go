@@ -88,7 +88,7 @@ func newBench(t *testing.T) *bench {
 		b.must(b.s.CreateUser(t.Context(), identity.User{Tenant: "t", Name: name, FullName: "Áda \"Bcc: x\"", Email: name + "@example.com", Role: app.RoleUser,
 			PasswordHash: "x", CreatedAt: b.clock.Now()}))
 	}
-	b.must(b.s.EnableEmail(t.Context(), true))
+	b.must(b.s.KeepEmail(t.Context(), "server", b.clock.Now()))
 	return b
 }
 
@@ -110,7 +110,7 @@ type noMasks struct{}
 func (noMasks) MaskNotices(context.Context, app.Actor, []app.Notice) error { return nil }
 
 func (b *bench) mailer(name string, s *Server) *Mailer {
-	return &Mailer{Name: name, Installation: "i", Store: b.s, Server: s, Notice: notification.New(notification.Config{Masks: noMasks{}}).EmailNotice,
+	return &Mailer{Name: name, ServerID: "server", Installation: "i", Store: b.s, Server: s, Notice: notification.New(notification.Config{Masks: noMasks{}}).EmailNotice,
 		Log: slog.New(slog.NewTextHandler(&b.log, nil)), Now: b.clock.Now,
 		Chance: func() float64 { return 0 },
 		Links: func() Links {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/smtp"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -22,9 +23,11 @@ const (
 	forgetEvery = time.Hour
 )
 
-// Mailer sends the emails that are queued. Two at once do no harm: each email is claimed. Without a Server, it only deletes what is old.
+// Mailer sends the emails that are queued. Two at once do no harm: each email is claimed. Emails are queued while a server of the
+// installation sends them; without a Server, this one leaves that to the others, and only deletes what is old.
 type Mailer struct {
 	Name         string // of this server, unlike any other's
+	ServerID     string // the same when the server starts again
 	Installation string
 	Store        notification.EmailQueue
 	Server       *Server // nil: no email is sent
@@ -38,7 +41,24 @@ type Mailer struct {
 
 	claims  int
 	forgot  time.Time
+	kept    time.Time // when the server last said that it sends email
 	failing bool
+}
+
+// Start says whether this server sends email, before anything is queued. Run says so again.
+func (m *Mailer) Start(ctx context.Context) error {
+	if m.Server == nil {
+		return m.Store.StopEmail(ctx, m.ServerID)
+	}
+	now := m.Now()
+	if since := now.Sub(m.kept); since >= 0 && since < fallback {
+		return nil
+	}
+	if err := m.Store.KeepEmail(ctx, m.ServerID, now); err != nil {
+		return err
+	}
+	m.kept = now
+	return nil
 }
 
 // Run works until ctx ends.
@@ -76,6 +96,9 @@ func (m *Mailer) round(ctx context.Context) (next time.Time, err error) {
 	}
 	if m.Server == nil {
 		return now.Add(forgetEvery), nil
+	}
+	if err := m.Start(ctx); err != nil {
+		return next, err
 	}
 	m.claims++
 	holder := fmt.Sprintf("%s %d %d", m.Name, now.UnixMicro(), m.claims)
@@ -123,17 +146,30 @@ func (m *Mailer) sendAll(ctx context.Context, due []notification.Email) {
 			m.judge(&end, err)
 		}
 		if err := m.Store.EndEmail(context.WithoutCancel(ctx), end); err != nil {
-			m.Log.Warn("an email's result couldn't be recorded", "notice", e.What.ID, "error", err)
+			m.Log.Warn("an email's result couldn't be recorded", "email", name(e), "error", err)
 		}
 	}
 }
 
 func (m *Mailer) send(ctx context.Context, c *smtp.Client, e notification.Email) error {
+	l := m.Links()
+	l.Base = strings.TrimRight(l.Base, "/")
+	if e.Address != nil {
+		return m.Server.send(c, e.To, compose(addressMessage(e, l, m.Now()), m.Server.From, m.Now()))
+	}
 	var err error
 	if e.What, err = m.Notice(ctx, e); err != nil {
 		return err
 	}
-	return m.Server.send(c, e.To, compose(e, m.Server.From, m.Installation, m.Links(), m.Now()))
+	return m.Server.send(c, e.To, compose(noticeMessage(e, m.Installation, l), m.Server.From, m.Now()))
+}
+
+// name is an email's in logs, which don't keep addresses.
+func name(e notification.Email) string {
+	if e.Address != nil {
+		return string(e.Address.Kind) + " address"
+	}
+	return fmt.Sprintf("notification %d", e.What.ID)
 }
 
 // judge decides whether a failed email is tried again, by the same policy as webhooks.
@@ -157,7 +193,8 @@ func (m *Mailer) judge(end *notification.EmailEnd, err error) {
 		end.State, end.Next = notification.EmailWaiting, at
 	}
 	if !m.failing || !again {
-		m.Log.Warn("an email couldn't be sent", "notice", end.What.ID, "tenant", end.Tenant, "attempt", end.Attempts, "again", again, "error", end.Error)
+		m.Log.Warn("an email couldn't be sent", "email", name(end.Email), "tenant", end.Tenant, "attempt", end.Attempts, "again", again,
+			"error", strings.ReplaceAll(end.Error, end.To, "…"))
 	}
 	m.failing = true
 }

@@ -27,6 +27,11 @@ func (p *accounts) routes() []site.Route {
 		site.Submit("/account/sign-ins/end", p.EndSignIn),
 		site.Submit("/account/sign-ins/end-all", p.EndAllSignIns),
 		site.Submit("/account/identities/remove", p.RemoveIdentity),
+		site.Submit("/account/email", p.ChangeEmail),
+		site.Submit("/account/email/resend", p.ResendEmail),
+		site.Submit("/account/email/cancel", p.CancelEmail),
+		site.Show("/account/email/confirm", p.AskEmail),
+		site.Submit("/account/email/confirm", p.ConfirmEmail),
 		site.Show("/link", p.AskLink),
 		site.Submit("/link", p.ConfirmLink),
 	}
@@ -35,7 +40,14 @@ func (p *accounts) routes() []site.Route {
 func (p *accounts) operations() []site.Operation { return nil }
 
 func (p *accounts) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.show(w, r, a, http.StatusOK, EmailForm{})
+}
+
+func (p *accounts) show(w http.ResponseWriter, r *http.Request, a app.Actor, status int, email EmailForm) (err error) {
 	ctx := r.Context()
+	if email.OwnEmail, err = p.Emails.OwnEmail(ctx, a); err != nil {
+		return err
+	}
 	sessions, err := p.Accounts.Sessions(ctx, a, "")
 	if err != nil {
 		return err
@@ -52,14 +64,14 @@ func (p *accounts) Show(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	}
 	f := p.Frame(r, "Your account")
 	f.At = "account"
-	in := Account{Actor: a, Home: homeOf(a), Sessions: sessions, Identities: identities, Now: p.Now(),
+	in := Account{Actor: a, Home: homeOf(a), Email: email, Sessions: sessions, Identities: identities, Now: p.Now(),
 		Done: p.Sessions.PopString(ctx, site.KeyDone), Labels: providerLabels(p.Site), Factors: factors}
 	by := cameBy(p.Site, r)
 	in.Provider = cmp.Or(in.Labels[by], by)
 	if in.Tokens, err = p.Tokens.Tokens(ctx, atHome(a), a.User); err != nil {
 		return err
 	}
-	p.Render(w, r, http.StatusOK, AccountPage(f, in))
+	p.Render(w, r, status, AccountPage(f, in))
 	return nil
 }
 

@@ -21,6 +21,7 @@ type Account struct {
 	Identities []identity.Identity
 	Tokens     []identity.Token
 	Factors    identity.SecondFactors
+	Email      EmailForm
 	Now        time.Time
 	Done       string // message about the last action
 }

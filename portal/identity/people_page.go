@@ -37,6 +37,17 @@ func (l UserList) next() string {
 	return "/admin/users?" + q.Encode()
 }
 
+// emails are a user's addresses, with whether each is confirmed.
+func emails(u identity.User) (list []string) {
+	if u.Email != "" {
+		list = append(list, u.Email+" (confirmed)")
+	}
+	if u.PendingEmail != "" {
+		list = append(list, u.PendingEmail+" (not confirmed yet)")
+	}
+	return list
+}
+
 func userPath(name string) string { return "/admin/users/" + url.PathEscape(name) }
 
 // UserEdit is the form of one account; of a new one where New.

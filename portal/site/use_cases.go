@@ -8,6 +8,7 @@ type UseCases struct {
 	SignIns        SignIns
 	Accounts       Accounts
 	Factors        Factors
+	Emails         Emails
 	Users          Users
 	Groups         Groups
 	Tokens         Tokens

@@ -60,6 +60,18 @@ type Factors interface {
 	RequireSecondFactor(ctx context.Context, a app.Actor, required bool) error
 }
 
+// Emails changes the address of one's own account.
+type Emails interface {
+	OwnEmail(ctx context.Context, a app.Actor) (identity.OwnEmail, error)
+	// ChangeEmail emails a link to the new address; ResendEmail does so again.
+	ChangeEmail(ctx context.Context, a app.Actor, address string) error
+	ResendEmail(ctx context.Context, a app.Actor) error
+	CancelEmailChange(ctx context.Context, a app.Actor) error
+	// ShowEmailChange and ConfirmEmail are EConflict for a link that doesn't work, or not for the actor.
+	ShowEmailChange(ctx context.Context, a app.Actor, token string) (address string, err error)
+	ConfirmEmail(ctx context.Context, a app.Actor, token string) (address string, err error)
+}
+
 // Users manages a tenant's accounts.
 type Users interface {
 	// Users returns accounts sorted by name, and whether there are more.

@@ -13,6 +13,9 @@ const (
 	mostNoticePeople = 1000
 )
 
+// EmailOn says whether emails are queued at a time: a server that sends email runs, or did so within a day.
+const EmailOn = `EXISTS (SELECT 1 FROM email_servers WHERE until > ?)`
+
 // reach puts a notice in the inboxes of the people it's for, and queues emails to them, as their preferences say. Being part of the notice's
 // transaction, it can be neither lost nor repeated.
 func (t *Tx) reach(n app.Notice) error {
@@ -29,8 +32,8 @@ func (t *Tx) reach(n app.Notice) error {
 		return err
 	}
 	return t.Exec(`INSERT INTO notification_emails (tenant, user_name, notice, state, queued_at, next_at) SELECT u.tenant, u.name, ?, 'waiting', ?, ?`+people+
-		`EXISTS (SELECT 1 FROM settings WHERE name = ?) AND u.email <> '' AND `+who+` AND COALESCE(p.email, ?) = 1 ORDER BY u.name LIMIT ?`,
-		append(append([]any{n.ID, at, at, n.Kind, n.Tenant, app.EmailSetting}, args...), Flag(n.Kind.Emailed()), mostNoticePeople)...)
+		EmailOn+` AND u.email <> '' AND `+who+` AND COALESCE(p.email, ?) = 1 ORDER BY u.name LIMIT ?`,
+		append(append([]any{n.ID, at, at, n.Kind, n.Tenant, at}, args...), Flag(n.Kind.Emailed()), mostNoticePeople)...)
 }
 
 // recipients is the condition on users u that a notice is for; "" if it's for no person.

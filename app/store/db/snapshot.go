@@ -37,9 +37,9 @@ type Table struct {
 // passingTables hold what is true only while servers run, or lets someone in who is signed in now. They are in no backup.
 var passingTables = []string{
 	"write_batches", "leader_leases", // of servers that run
-	"provisioners", "provisioner_shares", // they register again
+	"provisioners", "provisioner_shares", "email_servers", // they register again
 	"chat_links", "chat_event_ids", // connections of servers, and what a chat repeats within minutes
-	"sessions", "device_codes", "chat_installs", "identity_links", // sign-ins and links that work once
+	"sessions", "device_codes", "chat_installs", "identity_links", "email_changes", "address_emails", // sign-ins and links that work once
 	"writers", "leases", "chat_once", "device_asks", // their names before migration 63, as older backups are restored
 }
 

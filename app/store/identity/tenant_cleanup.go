@@ -48,7 +48,7 @@ func dropMembershipsOf(t *db.Tx, tenant, user string) error {
 func dropPeopleOf(t *db.Tx, tenant string) error {
 	for _, table := range []string{"cluster_shares", "api_tokens", "memberships", "user_groups", "signins",
 		"sso_subjects", "identities", "second_factors", "recovery_codes",
-		"inbox", "notification_preferences", "notification_emails", "users"} {
+		"inbox", "notification_preferences", "notification_emails", "email_changes", "address_emails", "users"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func copyGroups(t *db.Tx, who app.Actor, from, to string, at time.Time) error {
 // dropSignInsOf forgets who the user is elsewhere, too: at the next sign-in there it would be a new account.
 func dropSignInsOf(t *db.Tx, tenant, user string) error {
 	for _, table := range []string{"signins", "sso_subjects", "identities", "second_factors", "recovery_codes", "inbox", "notification_preferences",
-		"notification_emails"} {
+		"notification_emails", "email_changes", "address_emails"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ? AND user_name = ?`, tenant, user); err != nil {
 			return err
 		}

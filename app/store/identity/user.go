@@ -126,6 +126,11 @@ func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c id
 			after.FullName, after.Email, after.Role, db.Micros(after.DisabledAt), after.Tenant, after.Name); err != nil {
 			return err
 		}
+		if after.Email != before.Email {
+			if err := userdb.DropEmailChange(t, after.Tenant, after.Name); err != nil {
+				return err
+			}
+		}
 		was, is := userdb.Facts(before), userdb.Facts(after)
 		if c.Groups != nil {
 			if err := putInto(t, after.Tenant, after.Name, *c.Groups); err != nil {

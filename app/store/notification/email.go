@@ -10,20 +10,6 @@ import (
 	"muster/app/store/feed"
 )
 
-// EnableEmail says whether emails are queued from now on.
-func (s *Store) EnableEmail(ctx context.Context, on bool) error {
-	var is bool
-	if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM settings WHERE name = ?)`, app.EmailSetting).Scan(&is); err != nil || is == on {
-		return err
-	}
-	return s.Write(ctx, func(t *db.Tx) error {
-		if !on {
-			return t.Exec(`DELETE FROM settings WHERE name = ?`, app.EmailSetting)
-		}
-		return t.Exec(`INSERT INTO settings (name, value) VALUES (?, 'on') ON CONFLICT (name) DO NOTHING`, app.EmailSetting)
-	})
-}
-
 const emailQuery = `SELECT ` + feed.NoticeColumns + `, e.tenant, e.user_name, e.attempts, e.queued_at, COALESCE(u.full_name, ''),
 		CASE WHEN u.disabled_at = 0 AND COALESCE(p.email, 1) = 1 THEN u.email ELSE '' END
 	FROM notification_emails e JOIN notifications n ON n.id = e.notice LEFT JOIN users u ON u.tenant = e.tenant AND u.name = e.user_name
@@ -33,16 +19,17 @@ const emailQuery = `SELECT ` + feed.NoticeColumns + `, e.tenant, e.user_name, e.
 // ClaimEmails implements notification.EmailQueue. A claim that isn't ended by next_at is anyone's again.
 func (s *Store) ClaimEmails(ctx context.Context, c notification.EmailClaim) (due []notification.Email, next time.Time, err error) {
 	var first int64
-	const soonest = `SELECT COALESCE(min(next_at), 0) FROM notification_emails WHERE state = 'waiting'`
-	if err := s.Row(ctx, soonest).Scan(&first); err != nil || first == 0 || first > db.Micros(c.Now) {
+	if err := s.Row(ctx, soonestEmail).Scan(&first); err != nil || first == 0 || first > db.Micros(c.Now) {
 		return nil, db.FromMicros(first), err
 	}
 	err = s.Write(ctx, func(t *db.Tx) error {
-		due = nil
+		if due, err = claimAddressEmails(t, c); err != nil { // first, as people wait for them
+			return err
+		}
 		if err := t.Exec(`UPDATE notification_emails SET holder = ?, next_at = ?, attempts = attempts + 1 WHERE (tenant, user_name, notice) IN
 			(SELECT tenant, user_name, notice FROM notification_emails WHERE state = 'waiting' AND next_at <= ? ORDER BY next_at, notice, user_name LIMIT ?)
 			AND state = 'waiting' AND next_at <= ?`, // again, for rows that another server has claimed meanwhile
-			c.Holder, db.Micros(c.Now.Add(c.For)), db.Micros(c.Now), c.Most, db.Micros(c.Now)); err != nil {
+			c.Holder, db.Micros(c.Now.Add(c.For)), db.Micros(c.Now), c.Most-len(due), db.Micros(c.Now)); err != nil {
 			return err
 		}
 		if err := t.Each(func(row db.Scanner) error {
@@ -60,7 +47,7 @@ func (s *Store) ClaimEmails(ctx context.Context, c notification.EmailClaim) (due
 		}, emailQuery, c.Holder); err != nil {
 			return err
 		}
-		return t.Row(soonest).Scan(&first)
+		return t.Row(soonestEmail).Scan(&first)
 	})
 	return due, db.FromMicros(first), err
 }
@@ -68,11 +55,20 @@ func (s *Store) ClaimEmails(ctx context.Context, c notification.EmailClaim) (due
 // EndEmail implements notification.EmailQueue.
 func (s *Store) EndEmail(ctx context.Context, e notification.EmailEnd) error {
 	return s.Write(ctx, func(t *db.Tx) error {
+		if e.Address != nil {
+			n, err := endAddressEmail(t, e)
+			return taken(n, err)
+		}
 		n, err := t.Count(`UPDATE notification_emails SET state = ?, next_at = ?, error = ?, holder = '' WHERE tenant = ? AND user_name = ? AND notice = ?
 			AND holder = ? AND attempts = ? AND state = 'waiting'`, e.State, db.Micros(e.Next), e.Error, e.Tenant, e.User, e.What.ID, e.Holder, e.Attempts)
-		if err == nil && n == 0 {
-			err = app.Errorf(app.EStale, "Another server has taken over this email.")
-		}
-		return err
+		return taken(n, err)
 	})
+}
+
+// taken is the error of an email that isn't ended, as no row is the claim's anymore.
+func taken(ended int64, err error) error {
+	if err == nil && ended == 0 {
+		err = app.Errorf(app.EStale, "Another server has taken over this email, or it was replaced.")
+	}
+	return err
 }

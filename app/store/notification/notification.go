@@ -80,10 +80,10 @@ func (s *Store) MarkInbox(ctx context.Context, tenant, user string, m notificati
 }
 
 // NotificationPreferences implements notification.Store.
-func (s *Store) NotificationPreferences(ctx context.Context, tenant, user string) (p notification.Preferences, err error) {
+func (s *Store) NotificationPreferences(ctx context.Context, tenant, user string, now time.Time) (p notification.Preferences, err error) {
 	err = s.Row(ctx, `SELECT u.email, EXISTS (SELECT 1 FROM identities i WHERE i.tenant = u.tenant AND i.user_name = u.name AND i.kind = 'slack'),
-			EXISTS (SELECT 1 FROM settings WHERE name = ?)
-		FROM users u WHERE u.tenant = ? AND u.name = ?`, app.EmailSetting, tenant, user).Scan(&p.Email, &p.Slack, &p.EmailEnabled)
+			`+db.EmailOn+`
+		FROM users u WHERE u.tenant = ? AND u.name = ?`, db.Micros(now), tenant, user).Scan(&p.Email, &p.Slack, &p.EmailEnabled)
 	if err != nil && !db.IsNoRows(err) {
 		return p, err
 	}
@@ -156,6 +156,9 @@ func (s *Store) ForgetNotifications(ctx context.Context, now time.Time) error {
 			WHERE place > ?)`, notification.MostKept); err != nil {
 			return err
 		}
-		return t.Exec(`DELETE FROM notification_emails WHERE queued_at < ?`, old)
+		if err := t.Exec(`DELETE FROM notification_emails WHERE queued_at < ?`, old); err != nil {
+			return err
+		}
+		return forgetAddressEmails(t, now)
 	})
 }

@@ -79,14 +79,15 @@ func (f emailFlags) password(env func(string) (string, bool)) (string, error) {
 // mailer emails notifications to people, and deletes old ones.
 func (s *Server) mailer(name string) *email.Mailer {
 	page := func(n notification.Email) string { return cmp.Or(address.Of(n.What.About), "/notifications") }
-	return &email.Mailer{Name: name, Installation: s.Store.InstallationID, Store: s.Store, Server: s.Email, Meter: s.metrics,
+	return &email.Mailer{Name: name, ServerID: s.id, Installation: s.Store.InstallationID, Store: s.Store, Server: s.Email, Meter: s.metrics,
 		Notice: s.Services.Notification.EmailNotice, Log: s.Log, Now: time.Now,
 		Links: func() email.Links {
-			return email.Links{Base: cmp.Or(s.SignIn.URL, s.URL), Preferences: "/account/notifications", Page: page}
+			return email.Links{Base: cmp.Or(s.SignIn.URL, s.URL), Account: "/account", Preferences: "/account/notifications",
+				Confirm: "/account/email/confirm", Page: page}
 		}}
 }
 
-// openEmail has emails queued if there's a mail server for them.
+// openEmail has emails queued if there's a mail server for them. Those of other servers are theirs to say.
 func (s *Server) openEmail(ctx context.Context) error {
-	return s.Store.EnableEmail(ctx, s.Email != nil)
+	return (&email.Mailer{ServerID: s.id, Store: s.Store, Server: s.Email, Now: time.Now}).Start(ctx)
 }

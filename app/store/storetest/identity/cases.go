@@ -27,4 +27,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"random sign-ins: those that should count do", (*storeTest).signIns},
 	{"persons of identity providers get accounts of their own", (*storeTest).persons},
 	{"a link to an identity works once", (*storeTest).identities},
+	{"an email address is confirmed with a link, once", (*storeTest).emailChange},
+	{"a link to an email address ends, and belongs to one account", (*storeTest).emailEnds},
+	{"no one is flooded with links", (*storeTest).emailLimits},
 })

@@ -25,6 +25,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"people choose what reaches them", (*storeTest).preferences},
 	{"inboxes are bounded", (*storeTest).memory},
 	{"an email is sent by one server", (*storeTest).emails},
+	{"emails are queued while a server sends them", (*storeTest).emailServers},
 })
 
 func (t *storeTest) people(roles map[string]app.Role) {
@@ -95,7 +96,7 @@ func (t *storeTest) inboxes() {
 
 func (t *storeTest) preferences() {
 	t.people(map[string]app.Role{"ada": app.RoleUser})
-	t.Must(t.Store.EnableEmail(t.Ctx, true))
+	t.Must(t.Store.KeepEmail(t.Ctx, "one", t.Clock.Now()))
 	p := notification.Default(app.NoticeReady)
 	p.Portal, p.Email = false, false
 	who := app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleUser}
@@ -118,7 +119,7 @@ func (t *storeTest) preferences() {
 	if t.Must(err); len(dms) != 2 || dms[0].Notice.Title != "failed" || dms[1].Notice.Title != "failed again" {
 		t.Fatalf("Slack gets %+v", dms)
 	}
-	is, err := t.Store.NotificationPreferences(t.Ctx, kit.Tenant, "ada")
+	is, err := t.Store.NotificationPreferences(t.Ctx, kit.Tenant, "ada", t.Clock.Now())
 	t.Must(err)
 	want := "{Kinds:[{Kind:ready Portal:false Slack:false Email:false}] Email:ada@example.com Slack:true EmailEnabled:true}"
 	if got := fmt.Sprintf("%+v", is); got != want {
@@ -159,8 +160,8 @@ func (t *storeTest) wantEmails(holder string, want ...string) []notification.Ema
 func (t *storeTest) emails() {
 	t.people(map[string]app.Role{"ada": app.RoleUser, "eve": app.RoleUser})
 	t.tell(app.NoticeReady, "before email was set up", []string{"ada"}, nil)
-	t.Must(t.Store.EnableEmail(t.Ctx, true))
-	t.Must(t.Store.EnableEmail(t.Ctx, true))
+	t.Must(t.Store.KeepEmail(t.Ctx, "one", t.Clock.Now()))
+	t.Must(t.Store.StopEmail(t.Ctx, "two")) // which sends none, and leaves it to the other
 	t.tell(app.NoticeReady, "one", []string{"ada", "eve"}, nil)
 	t.tell(app.NoticeHealth, "not emailed unless chosen", []string{"ada"}, nil)
 	due := t.wantEmails("a", "ada@example.com one", "eve@example.com one")
@@ -181,8 +182,44 @@ func (t *storeTest) emails() {
 	t.Code(end(due[1], notification.EmailSent, time.Time{}), app.EStale)
 	t.Must(end(again[0], notification.EmailWaiting, t.Clock.Now().Add(time.Hour)))
 	t.wantEmails("b")
-	t.Must(t.Store.EnableEmail(t.Ctx, false))
+	t.Must(t.Store.StopEmail(t.Ctx, "one"))
 	t.tell(app.NoticeReady, "after email was turned off", []string{"ada"}, nil)
 	t.Clock.Move(time.Hour)
 	t.wantEmails("a", "eve@example.com one")
+}
+
+func (t *storeTest) emailServers() {
+	t.people(map[string]app.Role{"ada": app.RoleUser})
+	queued := func(about string, want bool) {
+		t.Helper()
+		p, err := t.Store.NotificationPreferences(t.Ctx, kit.Tenant, "ada", t.Clock.Now())
+		if t.Must(err); p.EmailEnabled != want {
+			t.Errorf("%s: email is said to be enabled: %v", about, p.EmailEnabled)
+		}
+		t.tell(app.NoticeReady, about, []string{"ada"}, nil)
+		due, _, err := t.Store.ClaimEmails(t.Ctx, notification.EmailClaim{Holder: about, Now: t.Clock.Now(), For: time.Minute, Most: 10})
+		if t.Must(err); (len(due) == 1) != want {
+			t.Errorf("%s: %d emails are queued", about, len(due))
+		}
+		for _, e := range due {
+			t.Must(t.Store.EndEmail(t.Ctx, notification.EmailEnd{Email: e, State: notification.EmailSent}))
+		}
+	}
+	queued("no server", false)
+	t.Must(t.Store.KeepEmail(t.Ctx, "a", t.Clock.Now()))
+	t.Must(t.Store.KeepEmail(t.Ctx, "b", t.Clock.Now()))
+	t.Must(t.Store.StopEmail(t.Ctx, "c"))
+	queued("two of three", true)
+	t.Must(t.Store.StopEmail(t.Ctx, "a"))
+	queued("one of three", true)
+	t.Clock.Move(notification.EmailTime - time.Minute)
+	queued("the server is away for less than a day", true)
+	t.Must(t.Store.KeepEmail(t.Ctx, "b", t.Clock.Now()))
+	t.Clock.Move(2 * time.Minute)
+	queued("it was there again", true)
+	t.Clock.Move(notification.EmailTime)
+	queued("it's away for more than a day", false)
+	t.Must(t.Store.KeepEmail(t.Ctx, "b", t.Clock.Now()))
+	t.Must(t.Store.StopEmail(t.Ctx, "b"))
+	queued("it started again without a mail server", false)
 }

@@ -48,6 +48,7 @@ func Portal(u *all.Services) site.UseCases {
 		SignIns:        signIns{u.Identity.SignIns, u.Identity.Sessions, u.Identity.Tokens},
 		Accounts:       accounts{u.Identity.Sessions, u.Identity.Passwords, u.Identity.StepUps, u.Identity.Links},
 		Factors:        u.Identity.Factors,
+		Emails:         u.Identity.Emails,
 		Users:          u.Identity.Users,
 		Groups:         u.Identity.Groups,
 		Tokens:         u.Identity.Tokens,
