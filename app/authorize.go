@@ -534,6 +534,11 @@ func (a Actor) within(useCase string, c Cluster) error {
 	if err != nil {
 		return err
 	}
+	if r != All {
+		if err := c.lastingOnly(useCase); err != nil {
+			return err
+		}
+	}
 	need := r.access()
 	if r == All || c.Access >= need {
 		a.Noted.Add(Allowance{UseCase: useCase, Cluster: c.ID})

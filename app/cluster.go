@@ -57,6 +57,8 @@ type Cluster struct {
 	OwnerGroup string     `json:"owner_group,omitempty"`
 	// Access is what the one who asked may do with it; AccessNone where it was not read for a person.
 	Access Access `json:"access,omitempty"`
+	// AccessUntil is when that access ends; zero where it doesn't.
+	AccessUntil time.Time `json:"access_until,omitzero"`
 }
 
 // NodeStatus is the state of a node in one word.

@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Visibility says who may see a cluster beside its owner, those it is shared with, and admins.
@@ -58,6 +59,8 @@ type ClusterReader struct {
 	Groups  []string
 	Role    Role
 	SeesAll bool
+	// Now is when they look: shares that have ended don't count. Without it, shares that have an end don't.
+	Now time.Time
 	// Clusters and Requests are open for the reader: to decide on, or to answer a question about.
 	Clusters []string
 	Requests []int64
@@ -74,4 +77,20 @@ func (r ClusterReader) AccessTo(c Cluster, shared Access) Access {
 		return max(shared, AccessReader)
 	}
 	return shared
+}
+
+// lasting are what people can't do whose access to a cluster ends: it would outlast their access.
+var lasting = []string{"ClusterKey", "TransferCluster"}
+
+func (c Cluster) lastingOnly(useCase string) error {
+	if c.AccessUntil.IsZero() || !slices.Contains(lasting, useCase) {
+		return nil
+	}
+	return c.AccessEnds("Ask " + c.Owner + " to do this.")
+}
+
+// AccessEnds is the error for what those can't do whose access to the cluster ends.
+func (c Cluster) AccessEnds(hint string) *Error {
+	return &Error{Code: EForbidden, Reason: "access_ends", Message: fmt.Sprintf("Your access to cluster %q ends on %s, so you can't do this.", c.Name, Moment(c.AccessUntil)),
+		Hint: hint}
 }

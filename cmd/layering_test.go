@@ -38,7 +38,7 @@ var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "a
 	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/plugin", "app/policy", "app/pool", "app/port",
 	"app/notification", "app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
 	"app/nodefile", "app/sshaccess", "app/terminal", "app/tunnel", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine",
-	"app/scaling", "app/activity", "app/bulk", "app/run", "app/output"}
+	"app/scaling", "app/sharing", "app/activity", "app/bulk", "app/run", "app/output"}
 
 // The first matching line counts.
 var rooms = []room{
@@ -69,10 +69,11 @@ var rooms = []room{
 	{"app/scaling", []string{"nouns", "app/cluster", "app/identity", "app/window"},
 		"clusters are grown and shrunk as their owners do it, at times that come again"},
 	{"app/schedule", []string{"nouns"}, "when clusters sleep needs only the nouns"},
+	{"app/sharing", []string{"nouns", "app/cluster"}, "it is clusters that are shared"},
 	{"app/window", []string{"nouns", "app/schedule"}, "windows are times that come again, as those of schedules"},
 	{"app/identity", []string{"nouns", "app/catalog"}, "a second tenant is refused while the first has machines on this host"},
 	{"app/idempotency", []string{"nouns", "app/cluster"}, "an answer is repeated to those who may still see its cluster"},
-	{"app/ownership", []string{"nouns", "app/cluster", "app/identity"}, "who owns a cluster and what it is called"},
+	{"app/ownership", []string{"nouns", "app/cluster", "app/identity", "app/sharing"}, "who owns a cluster and what it is called"},
 	{"app/inventory", []string{"nouns", "app/cluster"}, "files for other tools need only the nouns"},
 	{"app/lease", []string{"nouns", "app/catalog", "app/cluster", "app/identity"}, "what ends is a cluster, and what keeps it from ending are accounts"},
 	{"app/node", []string{"nouns", "app/cluster"}, "who sees a cluster sees its nodes"},
@@ -98,7 +99,7 @@ var rooms = []room{
 	{"app/nodefile", []string{"nouns", "app/sshaccess", "app/terminal"}, "files are copied as terminals are opened"},
 	{"app/terminal", []string{"nouns", "app/cluster", "app/sshaccess"}, "a terminal is on a node of a cluster"},
 	{"app/tunnel", []string{"nouns"}, "a connection is to an address"},
-	{"app/upkeep", []string{"nouns", "app/cluster", "app/idle", "app/image", "app/lease", "app/operation", "app/pool", "app/scaling", "app/terminal", "app/usage"}, "it calls what is due in each domain"},
+	{"app/upkeep", []string{"nouns", "app/cluster", "app/idle", "app/image", "app/lease", "app/operation", "app/pool", "app/scaling", "app/sharing", "app/terminal", "app/usage"}, "it calls what is due in each domain"},
 	{"app/usage", []string{"nouns", "app/catalog", "app/cluster", "app/lease", "app/policy"}, "what is used is known by clusters, and what is coming by leases"},
 	{"app/volume", []string{"nouns", "app/catalog"}, "volumes cost what the catalog says"},
 	{"app/webhook", []string{"nouns"}, "hooks need only the nouns"},
@@ -260,6 +261,7 @@ var rooms = []room{
 	{"portal/run", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/output", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/scaling", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
+	{"portal/sharing", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/identity", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/node", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/image", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},

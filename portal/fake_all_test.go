@@ -20,6 +20,7 @@ import (
 	"muster/app/policy"
 	"muster/app/providervalue"
 	"muster/app/quarantine"
+	"muster/app/sharing"
 	"muster/app/template"
 	"muster/app/usage"
 	"muster/app/volume"
@@ -286,8 +287,8 @@ func (f *fake) PreviewUpdate(context.Context, app.Actor, string, cluster.Update)
 	return cluster.UpdatePreview{NoChanges: true}, nil
 }
 
-func (f *fake) ClusterSharing(_ context.Context, _ app.Actor, id string) (cluster.ClusterSharing, error) {
-	return cluster.ClusterSharing{Cluster: id, Visibility: app.VisibleTenant}, nil
+func (f *fake) ClusterSharing(_ context.Context, _ app.Actor, id string) (sharing.ClusterSharing, error) {
+	return sharing.ClusterSharing{Cluster: id, Visibility: app.VisibleTenant}, nil
 }
 
 // Volumes are none, unless a test says otherwise.

@@ -31,6 +31,7 @@ import (
 	"muster/portal/resource"
 	"muster/portal/run"
 	"muster/portal/scaling"
+	"muster/portal/sharing"
 	"muster/portal/site"
 	"muster/portal/static"
 	"muster/portal/template"
@@ -75,6 +76,7 @@ func (p *Portal) pages() []site.Route {
 		window.Routes(p.window),
 		run.Routes(p.run),
 		scaling.Routes(p.scaling),
+		sharing.Routes(p.sharing),
 		output.Routes(p.output),
 		providervalue.Routes(p.value),
 		quarantine.Routes(p.kept),
@@ -116,6 +118,7 @@ func (p *Portal) operations() []site.Operation {
 		window.Operations(p.window),
 		run.Operations(p.run),
 		scaling.Operations(p.scaling),
+		sharing.Operations(p.sharing),
 		output.Operations(p.output),
 		providervalue.Operations(p.value),
 	)

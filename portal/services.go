@@ -28,6 +28,7 @@ import (
 	"muster/portal/resource"
 	"muster/portal/run"
 	"muster/portal/scaling"
+	"muster/portal/sharing"
 	"muster/portal/site"
 	"muster/portal/template"
 	"muster/portal/terminal"
@@ -64,6 +65,7 @@ type services struct {
 	window    *window.Service
 	run       *run.Service
 	scaling   *scaling.Service
+	sharing   *sharing.Service
 	output    *output.Service
 	value     *providervalue.Service
 
@@ -78,6 +80,7 @@ func newServices(s *site.Site) (n services) {
 	n.window = window.New(s)
 	n.run = run.New(s)
 	n.scaling = scaling.New(s)
+	n.sharing = sharing.New(s)
 	n.output = output.New(s)
 	n.value = providervalue.New(s)
 	n.notification = notification.New(s)

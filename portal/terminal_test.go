@@ -15,13 +15,13 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/apptest/harness"
-	appcluster "muster/app/cluster"
 	"muster/app/family"
 	"muster/app/identity"
 	"muster/app/sshaccess"
 	"muster/app/terminal"
 
 	"github.com/gorilla/websocket"
+	"muster/app/sharing"
 )
 
 // echoNode is a node whose terminals show what is typed.
@@ -251,7 +251,7 @@ func TestATerminalsStreamEndsWithTheSignIn(t *testing.T) {
 		w := newTerminalSite(t).enter("eve")
 		w.p.live.attend = time.Millisecond
 		_, err := w.app.Cluster.Sharing.ShareCluster(t.Context(), w.as("ada"), "shop-1",
-			appcluster.SharingChange{Add: []appcluster.Share{{Person: "eve", Access: app.AccessUser}}})
+			sharing.SharingChange{Add: []sharing.Share{{Person: "eve", Access: app.AccessUser}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,6 +44,7 @@ import (
 	"muster/app/scaling"
 	"muster/app/secret"
 	"muster/app/settings"
+	"muster/app/sharing"
 	"muster/app/sshaccess"
 	"muster/app/store"
 	"muster/app/template"
@@ -92,7 +93,7 @@ type Services struct {
 		Creates   *cluster.Creates
 		Trials    *cluster.Trials
 		Activity  *activity.Service
-		Sharing   *cluster.Sharing
+		Sharing   *sharing.Service
 		Deletes   *cluster.Deletes
 		Dashboard *dashboard.Service
 	}
@@ -230,7 +231,7 @@ func New(c Config) *Services {
 		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle,
 		Schedules: s.Operation.Schedules, PausedDeletes: s.Lease.PausedDeletes,
 		Requests: s.Operation.Requests, Backfills: s.Operation.Backfills, Usages: s.Usage, Pools: s.Pool.Reconciler,
-		Images: s.Image.Reconciler, Terminals: s.Terminal})
+		Images: s.Image.Reconciler, Terminals: s.Terminal, Sharing: s.Cluster.Sharing})
 	return s
 }
 
@@ -253,7 +254,7 @@ func addIdentity(s *Services, c Config) {
 }
 
 func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
-	s.Cluster.Finder = cluster.NewFinder(cluster.FinderConfig{Store: c.Store, Catalogs: s.Catalog})
+	s.Cluster.Finder = cluster.NewFinder(cluster.FinderConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog})
 	s.Values = providervalue.New(providervalue.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder,
 		CheckSpec: c.CheckProvider, Resolve: s.Secret.SecretsOf, List: c.ListAccount, Resource: s.Resource.ProviderText})
 	s.Cluster.Masks = cluster.NewMasks(cluster.MasksConfig{Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
@@ -274,7 +275,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Specs: s.Cluster.Specs, Values: s.Values, Images: s.Image.Finder})
 	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})
 	s.Cluster.Activity = activity.New(activity.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks})
-	s.Cluster.Sharing = cluster.NewSharing(cluster.SharingConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Cluster.Sharing = sharing.New(sharing.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Ownership = ownership.New(ownership.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Views: s.Cluster.Views})
 	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})

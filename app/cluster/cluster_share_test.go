@@ -11,6 +11,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/identity"
+	"muster/app/sharing"
 )
 
 // Access to a cluster allows the use cases that require that access or less. A cluster without access is not found, not even by name.
@@ -32,7 +33,7 @@ func TestAccessToClusters(t *testing.T) {
 	if _, err := b.Store.CreateCluster(ctx, n); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.Services.Cluster.Sharing.ShareCluster(ctx, ada, "web", cluster.SharingChange{Add: []cluster.Share{{Person: "reader", Access: app.AccessReader}, {Person: "user", Access: app.AccessUser},
+	_, err := b.Services.Cluster.Sharing.ShareCluster(ctx, ada, "web", sharing.SharingChange{Add: []sharing.Share{{Person: "reader", Access: app.AccessReader}, {Person: "user", Access: app.AccessUser},
 		{Person: "coowner", Access: app.AccessCoOwner}, {Group: "ops", Access: app.AccessUser}}})
 	if err != nil {
 		t.Fatal(err)
@@ -144,24 +145,24 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		change cluster.SharingChange
+		change sharing.SharingChange
 		field  string
 	}{
-		"no user":     {cluster.SharingChange{Add: []cluster.Share{{Access: app.AccessUser}}}, "add[0]"},
-		"both":        {cluster.SharingChange{Add: []cluster.Share{{Person: "bob", Group: "ops", Access: app.AccessUser}}}, "add[0]"},
-		"no access":   {cluster.SharingChange{Add: []cluster.Share{{Person: "bob"}}}, "add[0].access"},
-		"ownership":   {cluster.SharingChange{Add: []cluster.Share{{Person: "bob", Access: app.AccessOwner}}}, "add[0].access"},
-		"the owner":   {cluster.SharingChange{Add: []cluster.Share{{Person: "ada", Access: app.AccessReader}}}, "add[0]"},
-		"a stranger":  {cluster.SharingChange{Add: []cluster.Share{{Person: "nemo", Access: app.AccessReader}}}, "add[0]"},
-		"everyone":    {cluster.SharingChange{Visibility: "world"}, "visibility"},
-		"remove none": {cluster.SharingChange{Remove: []cluster.Share{{}}}, "remove[0]"},
+		"no user":     {sharing.SharingChange{Add: []sharing.Share{{Access: app.AccessUser}}}, "add[0]"},
+		"both":        {sharing.SharingChange{Add: []sharing.Share{{Person: "bob", Group: "ops", Access: app.AccessUser}}}, "add[0]"},
+		"no access":   {sharing.SharingChange{Add: []sharing.Share{{Person: "bob"}}}, "add[0].access"},
+		"ownership":   {sharing.SharingChange{Add: []sharing.Share{{Person: "bob", Access: app.AccessOwner}}}, "add[0].access"},
+		"the owner":   {sharing.SharingChange{Add: []sharing.Share{{Person: "ada", Access: app.AccessReader}}}, "add[0]"},
+		"a stranger":  {sharing.SharingChange{Add: []sharing.Share{{Person: "nemo", Access: app.AccessReader}}}, "add[0]"},
+		"everyone":    {sharing.SharingChange{Visibility: "world"}, "visibility"},
+		"remove none": {sharing.SharingChange{Remove: []sharing.Share{{}}}, "remove[0]"},
 	} {
 		_, err := b.Services.Cluster.Sharing.ShareCluster(t.Context(), b.Actor("ada", app.RoleUser), "web", c.change)
 		if e := app.AsError(err); err == nil || e.Code != app.EInvalid || e.Field != c.field {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var one cluster.Share
+	var one sharing.Share
 	if err := json.Unmarshal([]byte(`{"person":"bob","access":"lord"}`), &one); err == nil {
 		t.Error("an access that does not exist is read")
 	}
@@ -180,26 +181,26 @@ func TestRepeatedAnswersRespectVisibility(t *testing.T) {
 	if _, err := b.Store.CreateCluster(ctx, n); err != nil {
 		t.Fatal(err)
 	}
-	share := func(c cluster.SharingChange) {
+	share := func(c sharing.SharingChange) {
 		t.Helper()
 		if _, err := b.Services.Cluster.Sharing.ShareCluster(ctx, b.Actor("ada", app.RoleUser), "web", c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	bob := cluster.Share{Person: "bob", Access: app.AccessCoOwner}
-	share(cluster.SharingChange{Add: []cluster.Share{bob}})
+	bob := sharing.Share{Person: "bob", Access: app.AccessCoOwner}
+	share(sharing.SharingChange{Add: []sharing.Share{bob}})
 	who, took := b.Actor("bob", app.RoleUser).Noting()
 	if _, err := b.Services.Ownership.RenameCluster(ctx, who, "web", "site"); err != nil {
 		t.Fatal(err)
 	}
 	kept := app.KeptAnswer{Status: 200, Required: took.List()}
 	for _, c := range []struct {
-		change cluster.SharingChange
+		change sharing.SharingChange
 		want   app.Code
 	}{
-		{cluster.SharingChange{}, ""},
-		{cluster.SharingChange{Add: []cluster.Share{{Person: "bob", Access: app.AccessReader}}}, app.EForbidden},
-		{cluster.SharingChange{Remove: []cluster.Share{{Person: "bob"}}}, app.ENotFound},
+		{sharing.SharingChange{}, ""},
+		{sharing.SharingChange{Add: []sharing.Share{{Person: "bob", Access: app.AccessReader}}}, app.EForbidden},
+		{sharing.SharingChange{Remove: []sharing.Share{{Person: "bob"}}}, app.ENotFound},
 	} {
 		if _, err := b.Services.Cluster.Sharing.ShareCluster(ctx, b.Actor("ada", app.RoleUser), "site", c.change); err != nil {
 			t.Fatal(err)

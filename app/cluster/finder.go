@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"time"
 
 	"muster/app"
 	"muster/app/catalog"
@@ -18,6 +19,7 @@ type FinderStore interface {
 // FinderConfig is what Finder is created from.
 type FinderConfig struct {
 	Store    FinderStore
+	Now      func() time.Time
 	Catalogs *catalog.Service
 }
 
@@ -31,7 +33,8 @@ func NewFinder(c FinderConfig) *Finder { return &Finder{FinderConfig: c} }
 
 // ReaderOf is the actor as one who looks at clusters.
 func (a *Finder) ReaderOf(ctx context.Context, actor app.Actor) (r *app.ClusterReader, err error) {
-	r = &app.ClusterReader{Tenant: actor.Tenant, User: actor.Name(), Groups: actor.Groups, Role: actor.Role, SeesAll: app.PermissionTable["Clusters"].Of(actor.Role) == app.All}
+	r = &app.ClusterReader{Tenant: actor.Tenant, User: actor.Name(), Groups: actor.Groups, Role: actor.Role, Now: a.Now(),
+		SeesAll: app.PermissionTable["Clusters"].Of(actor.Role) == app.All}
 	if !r.SeesAll {
 		r.Clusters, r.Requests, err = a.Store.OpenFor(ctx, *r)
 	}

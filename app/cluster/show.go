@@ -29,7 +29,7 @@ func (a *Views) ViewOfCluster(ctx context.Context, actor app.Actor, c app.Cluste
 	if err != nil {
 		return v, err
 	}
-	v.Access = c.Access
+	v.Access, v.AccessUntil = c.Access, c.AccessUntil
 	if v.Currency, err = a.Catalogs.CurrencyOf(ctx, actor.Tenant); err != nil {
 		return View{}, err
 	}

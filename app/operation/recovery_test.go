@@ -16,6 +16,7 @@ import (
 	"muster/app/family"
 	"muster/app/layout"
 	"muster/app/operation"
+	"muster/app/sharing"
 	"muster/app/store/db"
 	"muster/app/template"
 )
@@ -589,7 +590,7 @@ func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 	if v = r.See("shop"); v.Status != app.ClusterActive || r.wrong(v) != "" {
 		t.Errorf("after the repair: %s %s", v.Status, r.wrong(v))
 	}
-	r.must(r.Services.Cluster.Sharing.ShareCluster(t.Context(), r.Who, v.ID, cluster.SharingChange{Visibility: app.VisibleTenant}))
+	r.must(r.Services.Cluster.Sharing.ShareCluster(t.Context(), r.Who, v.ID, sharing.SharingChange{Visibility: app.VisibleTenant}))
 	readers := r.Actor("bob", app.RoleViewer)
 	if v, err = r.Services.Cluster.Views.Cluster(t.Context(), readers, v.ID); err != nil || len(v.Actions.Cluster)+len(v.Actions.Nodes) > 0 {
 		t.Errorf("a viewer is offered %+v, %v", v.Actions, err)

@@ -7,8 +7,8 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/apptest/harness"
-	appcluster "muster/app/cluster"
 	"muster/app/output"
+	"muster/app/sharing"
 	"muster/app/template"
 )
 
@@ -158,7 +158,7 @@ func TestSecretValuesAreRevealedToThoseWhoUseTheCluster(t *testing.T) {
 	if _, err := b.Services.Outputs.ClusterOutputs(t.Context(), bob, id); app.CodeOf(err) != app.ENotFound {
 		t.Error(err)
 	}
-	_, err = b.Services.Cluster.Sharing.ShareCluster(t.Context(), ada, id, appcluster.SharingChange{Visibility: app.VisibleTenant})
+	_, err = b.Services.Cluster.Sharing.ShareCluster(t.Context(), ada, id, sharing.SharingChange{Visibility: app.VisibleTenant})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/identity"
+	"muster/app/sharing"
 )
 
 // Store is what Service needs of the database.
@@ -74,7 +75,7 @@ func (a *Service) TransferCluster(ctx context.Context, actor app.Actor, id, to s
 	}
 	t := Transfer{Tenant: c.Tenant, Cluster: c.ID, From: c.Owner, To: to, Who: actor, Now: a.Now()}
 	if strings.HasPrefix(to, "group:") {
-		if t.To, t.Group = c.Owner, cluster.ShareWith(to).Group; t.Group == "" {
+		if t.To, t.Group = c.Owner, sharing.With(to).Group; t.Group == "" {
 			return cluster.View{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "The group name is required.", Hint: "For example: group:ops."}
 		}
 	}

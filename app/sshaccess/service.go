@@ -54,7 +54,7 @@ type ClusterCertificate struct {
 }
 
 // ClusterCertificate signs a public key, so that its holder gets into the cluster's machines for ttl from now, but not beyond
-// the end of the lease; 0 is defaultCertificateTime. It is for those who may change the cluster, and is in the audit log.
+// the end of the lease or of the actor's access; 0 is defaultCertificateTime. It is for those who may change the cluster, and is in the audit log.
 // EInvalid names the field ttl or public_key; EConflict where there is no machine, or the lease is over.
 func (s *Service) ClusterCertificate(ctx context.Context, actor app.Actor, id, publicKey string, ttl time.Duration) (ClusterCertificate, error) {
 	c, err := s.Clusters.AuthorizedCluster(ctx, actor, "ClusterCertificate", id)
@@ -116,7 +116,14 @@ func certificateEnd(c app.Cluster, now time.Time, ttl time.Duration) (time.Time,
 	if !c.ExpiresAt.IsZero() && c.ExpiresAt.Before(until) {
 		until = c.ExpiresAt
 	}
-	if until = until.UTC().Truncate(time.Second); !until.After(now) {
+	if !c.AccessUntil.IsZero() && c.AccessUntil.Before(until) {
+		until = c.AccessUntil
+	}
+	if until = until.UTC().Truncate(time.Second); !until.After(now) && !c.AccessUntil.IsZero() && !c.AccessUntil.After(until.Add(time.Second)) {
+		return time.Time{}, &app.Error{Code: app.EForbidden, Reason: "access_ends", Message: fmt.Sprintf("Your access to cluster %q is about to end.", c.Name),
+			Hint: "Ask " + c.Owner + " to share the cluster for longer."}
+	}
+	if !until.After(now) {
 		return time.Time{}, &app.Error{Code: app.EConflict, Reason: "lease_over", Message: fmt.Sprintf("The lease of cluster %q has expired.", c.Name)}
 	}
 	return until, nil

@@ -8,7 +8,8 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/apptest/harness"
-	appcluster "muster/app/cluster"
+	"muster/app/identity"
+	"muster/app/sharing"
 )
 
 // signer keeps what it was to sign.
@@ -45,7 +46,7 @@ func TestClusterCertificate(t *testing.T) {
 	forever, short, planned := make("forever", 0, app.NodeReady), make("short", 90*time.Minute, app.NodeReady), make("planned", 0, app.NodePlanned)
 	ada, bob := b.Actor("ada", app.RoleUser), b.Actor("bob", app.RoleUser)
 	const hour = time.Hour
-	if _, err := b.Services.Cluster.Sharing.ShareCluster(t.Context(), ada, short, appcluster.SharingChange{Visibility: app.VisibleTenant}); err != nil {
+	if _, err := b.Services.Cluster.Sharing.ShareCluster(t.Context(), ada, short, sharing.SharingChange{Visibility: app.VisibleTenant}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -71,6 +72,38 @@ func TestClusterCertificate(t *testing.T) {
 			!o.From.Equal(b.Clock.Now().Add(-time.Minute)) || !o.Until.Equal(until) || keys.private != "the cluster's private key" {
 			t.Errorf("%s: ordered %+v", name, o)
 		}
+	}
+	// Those whose access ends have no certificate for longer, and no key that would outlast it.
+	eve := b.Actor("eve", app.RoleUser)
+	if err := b.Store.CreateUser(t.Context(), identity.User{Tenant: app.DefaultTenant, Name: "eve", Role: app.RoleUser, CreatedAt: b.Clock.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	invite := func(access app.Access, length string) {
+		t.Helper()
+		change := sharing.SharingChange{Add: []sharing.Share{{Person: "eve", Access: access, For: length}}}
+		if _, err := b.Services.Cluster.Sharing.ShareCluster(t.Context(), ada, forever, change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	invite(app.AccessCoOwner, "30m")
+	ends := b.Clock.Now().Add(30 * time.Minute).UTC().Truncate(time.Second)
+	if c, err := b.Services.SSHAccess.ClusterCertificate(t.Context(), eve, forever, "ssh-ed25519 AAAA", 0); err != nil || !c.ValidUntil.Equal(ends) {
+		t.Errorf("until the access ends: %+v, %v; want %s", c, err, ends)
+	}
+	if _, _, err := b.Services.SSHAccess.ClusterKey(t.Context(), eve, forever); app.AsError(err).Reason != "access_ends" {
+		t.Errorf("the key for someone whose access ends: %v", err)
+	}
+	b.Clock.Move(30 * time.Minute)
+	if _, err := b.Services.SSHAccess.ClusterCertificate(t.Context(), eve, forever, "ssh-ed25519 AAAA", 0); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("an expired invitation: %v", err)
+	}
+	b.Clock.Move(-30 * time.Minute)
+	invite(app.AccessCoOwner, "")
+	if c, err := b.Services.SSHAccess.ClusterCertificate(t.Context(), eve, forever, "ssh-ed25519 AAAA", 0); err != nil || !c.ValidUntil.Equal(ends.Add(30*time.Minute)) {
+		t.Errorf("for good: %+v, %v", c, err)
+	}
+	if _, err := b.Services.Cluster.Sharing.ShareCluster(t.Context(), ada, forever, sharing.SharingChange{Remove: []sharing.Share{{Person: "eve"}}}); err != nil {
+		t.Fatal(err)
 	}
 	done := len(keys.orders)
 
@@ -109,7 +142,7 @@ func TestClusterCertificate(t *testing.T) {
 		t.Fatalf("%d entries of %d, %v", len(entries), done, err)
 	}
 	for _, d := range entries {
-		if d.Who != "ada" || !strings.HasPrefix(d.Detail, "SHA256:abc, serial 9223372036854775807, valid until 20") {
+		if d.Who != "ada" && d.Who != "eve" || !strings.HasPrefix(d.Detail, "SHA256:abc, serial 9223372036854775807, valid until 20") {
 			t.Errorf("%+v", d)
 		}
 	}

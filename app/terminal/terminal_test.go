@@ -13,8 +13,8 @@ import (
 	"muster/app/all"
 	"muster/app/apptest"
 	"muster/app/apptest/harness"
-	"muster/app/cluster"
 	"muster/app/family"
+	"muster/app/sharing"
 	"muster/app/terminal"
 )
 
@@ -330,13 +330,13 @@ func TestATerminalThatIsLeftEnds(t *testing.T) {
 func TestATerminalEndsWithTheAccess(t *testing.T) {
 	s := newSite(t, true)
 	bob := s.Actor("bob", app.RoleUser)
-	share := func(c cluster.SharingChange) {
+	share := func(c sharing.SharingChange) {
 		t.Helper()
 		if _, err := s.Services.Cluster.Sharing.ShareCluster(t.Context(), s.ada, s.cluster, c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	share(cluster.SharingChange{Add: []cluster.Share{{Person: "bob", Access: app.AccessUser}}})
+	share(sharing.SharingChange{Add: []sharing.Share{{Person: "bob", Access: app.AccessUser}}})
 	c, err := s.try(bob, terminal.Open{})
 	if err != nil {
 		t.Fatal(err)
@@ -345,7 +345,7 @@ func TestATerminalEndsWithTheAccess(t *testing.T) {
 	if c.Reason() != nil {
 		t.Fatal(c.Reason())
 	}
-	share(cluster.SharingChange{Remove: []cluster.Share{{Person: "bob"}}})
+	share(sharing.SharingChange{Remove: []sharing.Share{{Person: "bob"}}})
 	s.Services.Terminal.CheckAll()
 	if why := s.over(c); why.Reason != "access" || why.Code != app.EForbidden {
 		t.Error(why)
@@ -353,6 +353,24 @@ func TestATerminalEndsWithTheAccess(t *testing.T) {
 	s.row(c.Terminal().ID, false)
 	if s.node.keeps(c.Terminal().ID) {
 		t.Error("the shell is still on the node")
+	}
+	// A share that has ended, though no one has removed it.
+	share(sharing.SharingChange{Add: []sharing.Share{{Person: "bob", Access: app.AccessUser, For: "8h"}}})
+	if c, err = s.try(bob, terminal.Open{}); err != nil {
+		t.Fatal(err)
+	}
+	s.Clock.Move(8*time.Hour - time.Second)
+	s.Services.Terminal.CheckAll()
+	if c.Reason() != nil {
+		t.Fatal(c.Reason())
+	}
+	s.Clock.Move(time.Second)
+	s.Services.Terminal.CheckAll()
+	if why := s.over(c); why.Reason != "access" || why.Code != app.EForbidden {
+		t.Error(why)
+	}
+	if _, err := s.try(bob, terminal.Open{ID: c.Terminal().ID}); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("an expired invitation opens a terminal: %v", err)
 	}
 	// A machine that is gone: it may come back, and the shell with it.
 	if c, err = s.try(s.ada, terminal.Open{}); err != nil {

@@ -42,6 +42,9 @@ func (a *Service) Expire(ctx context.Context) (begun int, err error) {
 	if _, err := a.Backfills.RunBackfills(ctx); err != nil {
 		errs = append(errs, err)
 	}
+	if err := a.Sharing.EndShares(ctx); err != nil {
+		errs = append(errs, err)
+	}
 	if err := a.Terminals.Tidy(ctx); err != nil {
 		errs = append(errs, err)
 	}

@@ -28,6 +28,7 @@ import (
 	"muster/app/notification"
 	"muster/app/plan"
 	"muster/app/plugin"
+	"muster/app/sharing"
 	"muster/app/template"
 	"muster/app/webhook"
 	"muster/cmd/muster/cli"
@@ -111,7 +112,7 @@ func (s *scene) create(n cluster.NewCluster) app.Operation {
 		if err := s.server.Store.CreateUser(s.t.Context(), who); app.CodeOf(err) != app.EConflict {
 			s.must(err)
 		}
-		_, err = s.server.Store.ShareCluster(s.t.Context(), s.boss(), n.Cluster.ID, cluster.SharingChange{Add: []cluster.Share{{Person: s.actor.User, Access: s.shared}}}, 1, time.Now())
+		_, err = s.server.Store.ShareCluster(s.t.Context(), s.boss(), n.Cluster.ID, sharing.SharingChange{Add: []sharing.Share{{Person: s.actor.User, Access: s.shared}}}, 1, time.Now())
 		s.must(err)
 	}
 	return op
@@ -303,7 +304,7 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		return err
 	},
 	"ShareCluster": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Cluster.Sharing.ShareCluster(ctx, s.actor, s.cluster(), cluster.SharingChange{Visibility: app.VisibleTenant})
+		_, err := a.Cluster.Sharing.ShareCluster(ctx, s.actor, s.cluster(), sharing.SharingChange{Visibility: app.VisibleTenant})
 		return err
 	},
 	"DefaultVisibility": func(ctx context.Context, a *all.Services, s *scene) error {
@@ -590,7 +591,7 @@ func TestMatrix(t *testing.T) {
 					check("another's", here, "owner", private)
 				case s.clusters:
 					check("another's private", here, "owner", private, app.ENotFound)
-					for _, has := range cluster.SharedAccess {
+					for _, has := range sharing.SharedAccess {
 						want := []app.Code{app.EForbidden}
 						if has >= takes {
 							want = nil

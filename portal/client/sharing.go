@@ -3,7 +3,7 @@ package client
 import (
 	"context"
 	"muster/app"
-	"muster/app/cluster"
+	"muster/app/sharing"
 	"net/http"
 )
 
@@ -11,13 +11,13 @@ import (
 type Sharing part
 
 // Get returns who has access to a cluster.
-func (c *Sharing) Get(ctx context.Context, id string) (s cluster.ClusterSharing, err error) {
+func (c *Sharing) Get(ctx context.Context, id string) (s sharing.ClusterSharing, err error) {
 	err = c.client.CallInto(ctx, ClusterPath(id, "sharing"), nil, &s)
 	return s, err
 }
 
 // Change changes access to a cluster.
-func (c *Sharing) Change(ctx context.Context, id string, change cluster.SharingChange) (s cluster.ClusterSharing, err error) {
+func (c *Sharing) Change(ctx context.Context, id string, change sharing.SharingChange) (s sharing.ClusterSharing, err error) {
 	err = c.client.Call(ctx, http.MethodPut, ClusterPath(id, "sharing"), nil, change, &s)
 	return s, err
 }

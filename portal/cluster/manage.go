@@ -9,7 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// managePages are the pages to rename, transfer, share and delete a cluster.
+// managePages are the pages to rename, transfer and delete a cluster.
 type managePages struct {
 	*site.Site
 }
@@ -19,8 +19,6 @@ func (p *managePages) routes() []site.Route {
 		site.Show("/clusters/{id}/manage", p.Show),
 		site.Submit("/clusters/{id}/rename", p.Rename),
 		site.Submit("/clusters/{id}/transfer", p.Transfer),
-		site.Submit("/clusters/{id}/sharing", p.Share),
-		site.Show("/clusters/{id}/sharing", p.Show),
 	}
 }
 

@@ -21,11 +21,8 @@ type Manage struct {
 	View  cluster.View
 	// Schedule is the schedule for sleep and wake.
 	Schedule schedule.ClusterSchedule
-	// Sharing is nil for people who can't change it. The others are what was typed into its form, and the error.
-	Sharing *cluster.ClusterSharing
-	Who     string
-	Access  app.Access
-	Wrong   page.Complaint
+	// Wrong is what is wrong with the name of a clone.
+	Wrong page.Complaint
 }
 
 // may reports whether the actor has the permission for a use case on this cluster.

@@ -148,7 +148,7 @@ func (p *questions) Answer(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		f.Errors[field] = page.Complaint{Message: e.Message, Hint: e.Hint}
 		return p.again(w, r, a, cluster, f)
 	}
-	to := ifSeen(p.Site, r, a, cluster, "/clusters/"+cluster, "/manual-steps") // the answer may end the actor's access
+	to := p.IfSeen(r, a, cluster, "/clusters/"+cluster, "/manual-steps") // the answer may end the actor's access
 	if in.Get("back") == "questions" {
 		to = "/manual-steps"
 	}

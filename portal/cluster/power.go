@@ -106,15 +106,6 @@ func (p *managePages) read(ctx context.Context, a app.Actor, m *Manage) error {
 		return nil
 	}
 	var err error
-	if m.Schedule, err = p.Schedules.Schedule(ctx, a, m.View.ID); err != nil {
-		return err
-	}
-	if a.MayIn("ShareCluster", m.View.Cluster) {
-		s, err := p.Sharing.ClusterSharing(ctx, a, m.View.ID)
-		if err != nil {
-			return err
-		}
-		m.Sharing = &s
-	}
-	return nil
+	m.Schedule, err = p.Schedules.Schedule(ctx, a, m.View.ID)
+	return err
 }

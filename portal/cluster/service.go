@@ -35,7 +35,6 @@ func New(s *site.Site, quota *quota.Service, policy *policy.Service) *Service {
 		&logs{Site: s},
 		&accessPages{Site: s},
 		&managePages{Site: s},
-		&sharing{Site: s},
 		&labels{Site: s},
 		&powerPages{Site: s},
 		&leasePages{Site: s},

@@ -7,8 +7,9 @@ import (
 // ClusterTabs are the tabs of a cluster's pages.
 type ClusterTabs struct {
 	ID      string
-	At      string // "overview", "plan", "logs", "access", "health", "history", "manage"
+	At      string // "overview", "plan", "logs", "access", "health", "history", "sharing", "manage"
 	Deleted bool   // deleted: only the past can be viewed
+	Shares  bool   // the reader may share it
 }
 
 type tab struct{ at, path, word string }
@@ -19,7 +20,11 @@ func (t ClusterTabs) list() []tab {
 	if t.Deleted {
 		return append(past, history)
 	}
-	return append(past, tab{"access", "/access", "Access"}, tab{"health", "/health", "Health"}, history, tab{"manage", "/manage", "Manage"})
+	all := append(past, tab{"access", "/access", "Access"}, tab{"health", "/health", "Health"}, history)
+	if t.Shares {
+		all = append(all, tab{"sharing", "/sharing", "Share"})
+	}
+	return append(all, tab{"manage", "/manage", "Manage"})
 }
 
 // OperationURL is the permanent page of an operation.

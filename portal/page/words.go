@@ -93,3 +93,19 @@ func SafeLink(url string) string {
 func Amount2(x float64) string { return humanize.Money(x, "") }
 
 func Decimal(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+
+// VisibilityWord names who can see a cluster.
+func VisibilityWord(v app.Visibility) string {
+	if v == app.VisibleTenant {
+		return "Everyone in the tenant"
+	}
+	return "Private"
+}
+
+// OwnerWords names the owner of a cluster: ana, or ana and group ops.
+func OwnerWords(c app.Cluster) string {
+	if c.OwnerGroup == "" {
+		return c.Owner
+	}
+	return c.Owner + " and group " + c.OwnerGroup
+}

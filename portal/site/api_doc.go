@@ -29,6 +29,7 @@ import (
 	"muster/app/scaling"
 	"muster/app/schedule"
 	"muster/app/settings"
+	"muster/app/sharing"
 	"muster/app/sshaccess"
 	"muster/app/template"
 	"muster/app/usage"
@@ -412,15 +413,17 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Clusters": `nullable:"false"`,
 		"Next":     `doc:"Value of after for the next page; omitted on the last page"`,
 	},
-	reflect.TypeFor[cluster.Share](): {
+	reflect.TypeFor[sharing.Share](): {
 		"Person": `maxLength:"64"`,
 		"Group":  `maxLength:"200"`,
 		"Access": `enum:"reader,user,co-owner" doc:"Access level, within the limits of each person's role; omitted when removing a share"`,
+		"Until":  `doc:"When the access ends, at most 366 days ahead; omitted if it doesn't"`,
+		"For":    `maxLength:"40" doc:"In requests, how long the access lasts instead of until, such as 8h, 1d or 2w"`,
 	},
-	reflect.TypeFor[cluster.ClusterSharing](): {
+	reflect.TypeFor[sharing.ClusterSharing](): {
 		"Shares": `nullable:"false"`,
 	},
-	reflect.TypeFor[cluster.SharingChange](): {
+	reflect.TypeFor[sharing.SharingChange](): {
 		"Visibility": `enum:"private,tenant" doc:"private: visible to its owner, people it's shared with, and admins; tenant: visible to everyone in the tenant"`,
 		"Add":        `maxItems:"100" doc:"Shares to add or change"`,
 		"Remove":     `maxItems:"100" doc:"Shares to remove"`,

@@ -17,5 +17,13 @@ func (p *Site) ClusterFrame(r *http.Request, title string) page.Frame {
 
 // ClusterTabs are the cluster's pages that the person can open.
 func (p *Site) ClusterTabs(a app.Actor, v cluster.View, at string) page.ClusterTabs {
-	return page.ClusterTabs{ID: v.ID, At: at, Deleted: v.Status == app.ClusterDeleted}
+	return page.ClusterTabs{ID: v.ID, At: at, Deleted: v.Status == app.ClusterDeleted, Shares: a.MayIn("ShareCluster", v.Cluster)}
+}
+
+// IfSeen is where to redirect after an act that may have removed the actor's own access to a cluster.
+func (p *Site) IfSeen(r *http.Request, a app.Actor, cluster, to, otherwise string) string {
+	if _, err := p.Clusters.Cluster(r.Context(), a, cluster); app.CodeOf(err) == app.ENotFound {
+		return otherwise
+	}
+	return to
 }

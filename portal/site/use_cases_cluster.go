@@ -12,6 +12,7 @@ import (
 	"muster/app/layout"
 	"muster/app/node"
 	"muster/app/providervalue"
+	"muster/app/sharing"
 	"muster/app/sshaccess"
 	"muster/app/template"
 )
@@ -94,8 +95,8 @@ type Specs interface {
 
 // Sharing controls access to clusters.
 type Sharing interface {
-	ClusterSharing(ctx context.Context, a app.Actor, cluster string) (appcluster.ClusterSharing, error)
-	ShareCluster(ctx context.Context, a app.Actor, cluster string, c appcluster.SharingChange) (appcluster.ClusterSharing, error)
+	ClusterSharing(ctx context.Context, a app.Actor, cluster string) (sharing.ClusterSharing, error)
+	ShareCluster(ctx context.Context, a app.Actor, cluster string, c sharing.SharingChange) (sharing.ClusterSharing, error)
 	DefaultVisibility(ctx context.Context, a app.Actor) (app.Visibility, error)
 	SetDefaultVisibility(ctx context.Context, a app.Actor, v app.Visibility) error
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"muster/app"
-	"muster/app/cluster"
 	"muster/app/ownership"
+	"muster/app/sharing"
 	"muster/app/store/db"
 	"muster/app/store/policy"
 	"muster/app/store/user"
@@ -74,8 +74,8 @@ func (s *Store) TransferCluster(ctx context.Context, r ownership.Transfer) error
 		if err := r.Accepts(heir); err != nil {
 			return err
 		}
-		was := cluster.Share{Person: c.Owner, Group: c.OwnerGroup}.Name()
-		now := cluster.Share{Person: r.To, Group: r.Group}.Name()
+		was := sharing.Share{Person: c.Owner, Group: c.OwnerGroup}.Name()
+		now := sharing.Share{Person: r.To, Group: r.Group}.Name()
 		kept, err := policy.Reserved(t, c.Tenant, c.ID, 0)
 		if err != nil {
 			return err

@@ -4,14 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"muster/app"
-	appcluster "muster/app/cluster"
 	"muster/app/policy"
+	"muster/app/sharing"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 	"muster/app/template"
@@ -27,15 +28,26 @@ func Readable(r *app.ClusterReader) (clause string, args []any) {
 	open, ids := among(`c.id`, r.Clusters)
 	// Found once for the whole list, and not for each of its clusters.
 	in, of := among(`s.in_group`, r.Groups)
-	shared := `SELECT s.cluster FROM cluster_shares s WHERE s.tenant = ? AND (s.person = ? OR ` + in + `)`
+	shared := `SELECT s.cluster FROM cluster_shares s WHERE s.tenant = ? AND (s.person = ? OR ` + in + `) AND ` + counts
 	return ` AND c.pool = 0 AND (c.visibility = 'tenant' OR c.owner = ? OR ` + owns + ` OR ` + open + ` OR c.id IN (` + shared + `))`,
-		slices.Concat([]any{r.User}, groups, ids, []any{r.Tenant, r.User}, of)
+		slices.Concat([]any{r.User}, groups, ids, []any{r.Tenant, r.User}, of, []any{looksAt(r)})
+}
+
+// counts is the clause for shares s that haven't ended.
+const counts = `(s.until = 0 OR s.until > ?)`
+
+// looksAt is the time for counts. A reader who doesn't say when they look has only the shares that never end.
+func looksAt(r *app.ClusterReader) int64 {
+	if r.Now.IsZero() {
+		return math.MaxInt64
+	}
+	return db.Micros(r.Now)
 }
 
 // isShared is the clause for shares s of the cluster c with a reader.
 func isShared(r *app.ClusterReader) (clause string, args []any) {
 	in, groups := among(`s.in_group`, r.Groups)
-	return `s.cluster = c.id AND (s.person = ? OR ` + in + `)`, append([]any{r.User}, groups...)
+	return `s.cluster = c.id AND (s.person = ? OR ` + in + `) AND ` + counts, slices.Concat([]any{r.User}, groups, []any{looksAt(r)})
 }
 
 // SharedWith is the column for the most access to the cluster c that was shared with a reader; accessOf makes of it what the reader may do.
@@ -45,6 +57,12 @@ func SharedWith(r *app.ClusterReader) (column string, args []any) {
 	}
 	shared, args := isShared(r)
 	return `coalesce((SELECT max(s.access) FROM cluster_shares s WHERE ` + shared + `), 0)`, args
+}
+
+// sharedUntil is the column for when that access ends: 0 for never, and where nothing was shared.
+func sharedUntil(r *app.ClusterReader) (column string, args []any) {
+	shared, args := isShared(r)
+	return `coalesce((SELECT s.until FROM cluster_shares s WHERE ` + shared + ` ORDER BY s.access DESC, CASE WHEN s.until = 0 THEN 0 ELSE 1 END, s.until DESC LIMIT 1), 0)`, args
 }
 
 // AccessOf is what a reader may do with a cluster; shared is what was shared with them.
@@ -90,11 +108,16 @@ func ReadableBuild(r *app.ClusterReader) (clause string, args []any) {
 func (s *Store) ReadableCluster(ctx context.Context, r app.ClusterReader, id string) (app.Cluster, error) {
 	may, mine := Readable(&r)
 	shared, of := SharedWith(&r)
+	until, at := sharedUntil(&r)
 	var access app.Access
-	c, err := Scan(s.Row(ctx, `SELECT `+Columns+`, `+shared+` FROM clusters c
+	var ends int64
+	c, err := Scan(s.Row(ctx, `SELECT `+Columns+`, `+shared+`, `+until+` FROM clusters c
 		WHERE c.tenant = ? AND (c.id = ? OR c.name = ? AND c.deleted_at = 0 AND c.pool = 0)`+may+` ORDER BY CASE WHEN c.id = ? THEN 0 ELSE 1 END LIMIT 1`,
-		slices.Concat(of, []any{r.Tenant, id, id}, mine, []any{id})...), &access)
+		slices.Concat(of, at, []any{r.Tenant, id, id}, mine, []any{id})...), &access, &ends)
 	c.Access = AccessOf(&r, c, access)
+	if !r.SeesAll && c.Access > AccessOf(&r, c, app.AccessNone) {
+		c.AccessUntil = db.FromMicros(ends)
+	}
 	return c, ReadError(err, id)
 }
 
@@ -156,32 +179,34 @@ func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []st
 	return clusters, requests, err
 }
 
-func (s *Store) ClusterSharing(ctx context.Context, tenant, cluster string) (appcluster.ClusterSharing, error) {
+func (s *Store) ClusterSharing(ctx context.Context, tenant, cluster string, now time.Time) (sharing.ClusterSharing, error) {
 	c, err := s.Cluster(ctx, tenant, cluster)
 	if err != nil {
-		return appcluster.ClusterSharing{}, err
+		return sharing.ClusterSharing{}, err
 	}
-	return sharingOf(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, c)
+	return sharingOf(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, c, now)
 }
 
-func sharingOf(each func(func(db.Scanner) error, string, ...any) error, c app.Cluster) (appcluster.ClusterSharing, error) {
-	list := appcluster.ClusterSharing{Cluster: c.ID, Owner: c.Owner, OwnerGroup: c.OwnerGroup, Visibility: c.Visibility, Shares: []appcluster.Share{}}
+func sharingOf(each func(func(db.Scanner) error, string, ...any) error, c app.Cluster, now time.Time) (sharing.ClusterSharing, error) {
+	list := sharing.ClusterSharing{Cluster: c.ID, Owner: c.Owner, OwnerGroup: c.OwnerGroup, Visibility: c.Visibility, Shares: []sharing.Share{}}
 	err := each(func(row db.Scanner) error {
-		var one appcluster.Share
-		err := row.Scan(&one.Person, &one.Group, &one.Access)
+		var one sharing.Share
+		var until int64
+		err := row.Scan(&one.Person, &one.Group, &one.Access, &until)
+		one.Until = db.FromMicros(until)
 		list.Shares = append(list.Shares, one)
 		return err
-	}, `SELECT person, in_group, access FROM cluster_shares WHERE cluster = ? ORDER BY in_group, person`, c.ID)
+	}, `SELECT s.person, s.in_group, s.access, s.until FROM cluster_shares s WHERE s.cluster = ? AND `+counts+` ORDER BY s.in_group, s.person`, c.ID, db.Micros(now))
 	return list, err
 }
 
-func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string, change appcluster.SharingChange, most int, at time.Time) (after appcluster.ClusterSharing, err error) {
+func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string, change sharing.SharingChange, most int, at time.Time) (after sharing.ClusterSharing, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, who.Tenant, cluster)
 		if err != nil {
 			return err
 		}
-		before, err := sharingOf(t.Each, c)
+		before, err := sharingOf(t.Each, c, at)
 		if err != nil {
 			return err
 		}
@@ -201,14 +226,14 @@ func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string,
 				return err
 			}
 		}
-		if after, err = sharingOf(t.Each, c); err != nil || reflect.DeepEqual(before, after) {
+		if after, err = sharingOf(t.Each, c, at); err != nil || reflect.DeepEqual(before, after) {
 			return err
 		}
 		if len(after.Shares) > most {
 			return &app.Error{Code: app.EInvalid, Field: "add", Message: fmt.Sprintf("A cluster can be shared with at most %d users and groups.", most), Hint: "Share the cluster with a group instead."}
 		}
 		for _, one := range after.Shares {
-			if slices.ContainsFunc(before.Shares, func(had appcluster.Share) bool { return had.Name() == one.Name() && had.Access >= one.Access }) || one.Person == who.Name() {
+			if slices.ContainsFunc(before.Shares, func(had sharing.Share) bool { return had.Name() == one.Name() && had.Access >= one.Access }) || one.Person == who.Name() {
 				continue
 			}
 			if err := t.Notice(one.Notice(c, who, at)); err != nil {
@@ -224,7 +249,7 @@ func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string,
 	return after, err
 }
 
-func share(t *db.Tx, c app.Cluster, one appcluster.Share, who app.Actor, field string, at time.Time) error {
+func share(t *db.Tx, c app.Cluster, one sharing.Share, who app.Actor, field string, at time.Time) error {
 	known := func() error { return identity.CheckUser(t, c.Tenant, one.Person, field) }
 	if one.Group != "" {
 		known = func() error { return knownGroup(t, c.Tenant, one.Group, field) }
@@ -232,9 +257,10 @@ func share(t *db.Tx, c app.Cluster, one appcluster.Share, who app.Actor, field s
 	if err := known(); err != nil {
 		return err
 	}
-	return t.Exec(`INSERT INTO cluster_shares (cluster, person, in_group, tenant, access, shared_by, shared_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (cluster, person, in_group) DO UPDATE SET access = excluded.access, shared_by = excluded.shared_by, shared_at = excluded.shared_at`,
-		c.ID, one.Person, one.Group, c.Tenant, int(one.Access), who.Name(), db.Micros(at))
+	return t.Exec(`INSERT INTO cluster_shares (cluster, person, in_group, tenant, access, shared_by, shared_at, until) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (cluster, person, in_group) DO UPDATE SET access = excluded.access, shared_by = excluded.shared_by, shared_at = excluded.shared_at,
+			until = excluded.until`,
+		c.ID, one.Person, one.Group, c.Tenant, int(one.Access), who.Name(), db.Micros(at), db.Micros(one.Until))
 }
 
 // knownGroup refuses the name of a group that the tenant does not have, and that no identity provider named.

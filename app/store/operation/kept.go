@@ -58,8 +58,8 @@ func KeepMachine(t *db.Tx, now time.Time, k appcluster.KeptMachine, status app.N
 	if err := t.Exec(`UPDATE clusters SET kept_from = ?, kept_node = ?, kept_reason = ? WHERE id = ?`, from, node, c.KeptReason, c.ID); err != nil {
 		return err
 	}
-	if err := t.Exec(`INSERT INTO cluster_shares (cluster, person, in_group, tenant, access, shared_by, shared_at)
-		SELECT CAST(? AS TEXT), person, in_group, tenant, access, shared_by, shared_at FROM cluster_shares WHERE cluster = ?`, c.ID, from); err != nil {
+	if err := t.Exec(`INSERT INTO cluster_shares (cluster, person, in_group, tenant, access, shared_by, shared_at, until)
+		SELECT CAST(? AS TEXT), person, in_group, tenant, access, shared_by, shared_at, until FROM cluster_shares WHERE cluster = ?`, c.ID, from); err != nil {
 		return err
 	}
 	if err := moveKept(t, now, k, had, resealed(t, sealed, from+"/"+node, c.ID+"/"+k.Nodes[0].Node.Name), status); err != nil {

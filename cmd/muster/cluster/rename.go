@@ -9,6 +9,7 @@ import (
 	"muster/cmd/muster/cli"
 
 	"github.com/spf13/cobra"
+	"muster/app/sharing"
 )
 
 func clusterRenameCommand(c *cli.Context) *cobra.Command {
@@ -51,7 +52,7 @@ func owners(c app.Cluster) string {
 	if c.OwnerGroup == "" {
 		return c.Owner
 	}
-	return c.Owner + " and " + cluster.Share{Group: c.OwnerGroup}.Name()
+	return c.Owner + " and " + sharing.Share{Group: c.OwnerGroup}.Name()
 }
 
 // changeCluster makes an immediate change to a cluster, and reports it.

@@ -3,41 +3,52 @@ package cluster
 import (
 	"context"
 	"strings"
+	"time"
 
 	"muster/app"
-	"muster/app/cluster"
 	"muster/cmd/muster/cli"
 
 	"github.com/spf13/cobra"
+	"muster/app/sharing"
+	"muster/app/template"
 )
 
 func clusterShareCommand(c *cli.Context) *cobra.Command {
 	var with []string
+	var access, length, until string
 	cmd := &cobra.Command{
-		Use:   "share ID|NAME",
+		Use:   "share ID|NAME [WHO...]",
 		Short: "Share a cluster with people and groups, or show who has access",
-		Long: "Share a cluster with people and groups. Without --with, show who has access. Within the limits of their roles, a reader sees\n" +
-			"state, events and logs; a user can also sign in to the machines, see the configuration, and start, stop and restart\n" +
-			"services; a co-owner has the owner's permissions.",
-		Example: "  muster cluster share shop\n  muster cluster share shop --with ana:user --with group:ops:reader",
-		Args:    cli.Exactly("ID|NAME"),
+		Long: "Share a cluster with people and groups (group:NAME), for good or until a time. Without WHO and --with, show who has access. Within the\n" +
+			"limits of their roles, a reader sees state, events and logs; a user can also sign in to the machines, see the configuration, and\n" +
+			"start, stop and restart services; a co-owner has the owner's permissions. To change access or its end, share the cluster again.",
+		Example: "  muster cluster share shop\n  muster cluster share shop bob --access user --for 8h\n" +
+			"  muster cluster share shop group:ops --until 2026-12-01T18:00\n  muster cluster share shop --with ana:user --with group:ops:reader",
+		Args: cobra.MinimumNArgs(1),
 	}
-	cmd.Flags().StringArrayVar(&with, "with", nil, "share as `who:access`: who is a user or group:NAME, access is reader, user or co-owner; may be repeated")
+	flags := cmd.Flags()
+	flags.StringVar(&access, "access", "reader", "access of each WHO: reader, user or co-owner")
+	flags.StringVar(&length, "for", "", "`duration` after which access ends, such as 8h, 1d or 2w")
+	flags.StringVar(&until, "until", "", "`time` at which access ends, in this computer's time zone: 2026-12-01T18:00, or with another one")
+	flags.StringArrayVar(&with, "with", nil, "share as `who:access`: who is a user or group:NAME, access is reader, user or co-owner; may be repeated")
+	cmd.MarkFlagsMutuallyExclusive("for", "until")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		var change cluster.SharingChange
+		for _, who := range args[1:] {
+			with = append(with, who+":"+access)
+		}
+		change := sharing.SharingChange{}
 		for _, text := range with {
-			i := strings.LastIndex(text, ":")
-			if i < 0 {
-				return cli.Usagef("--with %s has no access level", text).Hint("For example: %s:user.", text)
+			one, err := readShare(text, length, until)
+			if err != nil {
+				return err
 			}
-			share := cluster.ShareWith(text[:i])
-			if err := share.Access.UnmarshalText([]byte(text[i+1:])); err != nil {
-				return cli.Usagef("--with %s: %s", text, app.AsError(err).Message).Hint("%s", app.AsError(err).Hint)
-			}
-			change.Add = append(change.Add, share)
+			change.Add = append(change.Add, one)
 		}
 		if len(change.Add) > 0 {
 			return share(ctx, c, cl, args[0], change)
+		}
+		if length != "" || until != "" || cmd.Flags().Changed("access") {
+			return cli.Usagef("who to share the cluster with is missing").Hint("For example: muster cluster share %s bob --access user --for 8h", args[0])
 		}
 		v, err := find(ctx, cl, args[0], false)
 		if err != nil {
@@ -51,6 +62,24 @@ func clusterShareCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
+// readShare reads who:access.
+func readShare(text, length, until string) (sharing.Share, error) {
+	i := strings.LastIndex(text, ":")
+	if i < 0 {
+		return sharing.Share{}, cli.Usagef("--with %s has no access level", text).Hint("For example: %s:user.", text)
+	}
+	one := sharing.With(text[:i])
+	one.For = length
+	err := one.Access.UnmarshalText([]byte(text[i+1:]))
+	if err == nil && until != "" {
+		one.Until, err = template.ParseMomentIn(until, time.Local)
+	}
+	if err != nil {
+		return one, cli.Usagef("%s: %s", text, app.AsError(err).Message).Hint("%s", app.AsError(err).Hint)
+	}
+	return one, nil
+}
+
 func clusterUnshareCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "unshare ID|NAME WHO...",
@@ -60,9 +89,9 @@ func clusterUnshareCommand(c *cli.Context) *cobra.Command {
 		Args:    cobra.MinimumNArgs(2),
 	}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		var change cluster.SharingChange
+		var change sharing.SharingChange
 		for _, who := range args[1:] {
-			change.Remove = append(change.Remove, cluster.ShareWith(who))
+			change.Remove = append(change.Remove, sharing.With(who))
 		}
 		return share(ctx, c, cl, args[0], change)
 	})
@@ -76,7 +105,7 @@ func clusterVisibilityCommand(c *cli.Context) *cobra.Command {
 		Args:    cli.Exactly("ID|NAME", "private|tenant"),
 	}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		return share(ctx, c, cl, args[0], cluster.SharingChange{Visibility: app.Visibility(args[1])})
+		return share(ctx, c, cl, args[0], sharing.SharingChange{Visibility: app.Visibility(args[1])})
 	})
 }
 
@@ -101,7 +130,7 @@ func TenantVisibilityCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-func share(ctx context.Context, c *cli.Context, cl *cli.Client, word string, change cluster.SharingChange) error {
+func share(ctx context.Context, c *cli.Context, cl *cli.Client, word string, change sharing.SharingChange) error {
 	v, err := find(ctx, cl, word, false)
 	if err != nil {
 		return err
@@ -113,20 +142,27 @@ func share(ctx context.Context, c *cli.Context, cl *cli.Client, word string, cha
 	return printSharing(c, s)
 }
 
-func printSharing(c *cli.Context, s cluster.ClusterSharing) error {
+func printSharing(c *cli.Context, s sharing.ClusterSharing) error {
 	if c.JSON() {
 		return c.PrintJSON(s)
 	}
-	t := cli.NewTable("USER OR GROUP", "ACCESS")
-	t.Add(s.Owner, app.AccessOwner.String())
+	t := cli.NewTable("USER OR GROUP", "ACCESS", "ENDS")
+	t.Add(s.Owner, app.AccessOwner.String(), "")
 	if s.OwnerGroup != "" {
-		t.Add(cluster.Share{Group: s.OwnerGroup}.Name(), app.AccessOwner.String())
+		t.Add(sharing.Share{Group: s.OwnerGroup}.Name(), app.AccessOwner.String(), "")
 	}
 	for _, one := range s.Shares {
-		t.Add(one.Name(), one.Access.String())
+		t.Add(one.Name(), one.Access.String(), untilText(one))
 	}
 	if s.Visibility == app.VisibleTenant {
-		t.Add("everyone in the tenant", app.AccessReader.String())
+		t.Add("everyone in the tenant", app.AccessReader.String(), "")
 	}
 	return t.Show(c)
+}
+
+func untilText(s sharing.Share) string {
+	if s.Until.IsZero() {
+		return ""
+	}
+	return "until " + cli.Time(s.Until)
 }

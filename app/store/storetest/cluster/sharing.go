@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"muster/app"
 	"muster/app/apptest"
@@ -12,6 +13,7 @@ import (
 	"muster/app/execution"
 	"muster/app/identity"
 	"muster/app/ownership"
+	"muster/app/sharing"
 	"muster/app/store/storetest/kit"
 	"muster/app/template"
 )
@@ -28,7 +30,8 @@ func (t *storeTest) readers() {
 		_, err := t.Store.SaveGroup(t.Ctx, boss, identity.GroupChange{Name: name}, t.Clock.Now())
 		t.Must(err)
 	}
-	shares := map[string][]cluster.Share{}
+	shares := map[string][]sharing.Share{}
+	ends := t.Clock.Now().Add(time.Hour).Truncate(time.Second) // of half of the shares
 	var all []app.Cluster
 	for i := range 40 {
 		n := apptest.NewCluster(kit.Tenant, fmt.Sprintf("c%d", i), 1, t.Clock.Now(), apptest.Chain(1))
@@ -41,13 +44,16 @@ func (t *storeTest) readers() {
 		}
 		_, err := t.Store.CreateCluster(t.Ctx, n)
 		t.Must(err)
-		var change cluster.SharingChange
+		var change sharing.SharingChange
 		for range random.IntN(3) {
-			one := cluster.Share{Access: cluster.SharedAccess[random.IntN(len(cluster.SharedAccess))], Person: people[random.IntN(len(people))]}
+			one := sharing.Share{Access: sharing.SharedAccess[random.IntN(len(sharing.SharedAccess))], Person: people[random.IntN(len(people))]}
 			if random.IntN(2) == 0 {
 				one.Person, one.Group = "", groups[random.IntN(len(groups))]
 			}
-			if !slices.ContainsFunc(change.Add, func(o cluster.Share) bool { return o.Name() == one.Name() }) {
+			if random.IntN(2) == 0 {
+				one.Until = ends
+			}
+			if !slices.ContainsFunc(change.Add, func(o sharing.Share) bool { return o.Name() == one.Name() }) {
 				change.Add = append(change.Add, one)
 			}
 		}
@@ -62,6 +68,9 @@ func (t *storeTest) readers() {
 	pairs, seen := 0, 0
 	for range 100 {
 		r := app.ClusterReader{Tenant: kit.Tenant, User: people[random.IntN(len(people))], Role: app.RoleUser}
+		if r.Now = ends.Add(-time.Second); random.IntN(2) == 0 {
+			r.Now = ends
+		}
 		for _, g := range groups {
 			if random.IntN(3) == 0 {
 				r.Groups = append(r.Groups, g)
@@ -74,19 +83,23 @@ func (t *storeTest) readers() {
 		for _, c := range all {
 			shared := app.AccessNone
 			for _, s := range shares[c.ID] {
-				if s.Person == r.User || slices.Contains(r.Groups, s.Group) {
+				if (s.Person == r.User || slices.Contains(r.Groups, s.Group)) && (s.Until.IsZero() || s.Until.After(r.Now)) {
 					shared = max(shared, s.Access)
 				}
 			}
 			access := r.AccessTo(c, shared)
+			until := accessUntil(r, shares[c.ID], shared)
+			if access == r.AccessTo(c, app.AccessNone) {
+				until = time.Time{}
+			}
 			pairs++
 			for _, word := range []string{c.ID, c.Name} {
 				got, err := t.Store.ReadableCluster(t.Ctx, r, word)
 				switch _, none := t.Store.ReadableCluster(t.Ctx, r, "none"); {
 				case access == app.AccessNone && (app.CodeOf(err) != app.ENotFound || err.Error() != strings.ReplaceAll(none.Error(), "none", word)):
 					t.Fatalf("%+v finds %+v: %v", r, c, err)
-				case access > app.AccessNone && (err != nil || got.ID != c.ID || got.Access != access):
-					t.Fatalf("%+v finds %+v as %+v, %v; want access %s", r, c, got, err, access)
+				case access > app.AccessNone && (err != nil || got.ID != c.ID || got.Access != access || !got.AccessUntil.Equal(until)):
+					t.Fatalf("%+v finds %+v as %+v, %v; want access %s until %s", r, c, got, err, access, until)
 				}
 			}
 			if access > app.AccessNone {
@@ -116,6 +129,69 @@ func (t *storeTest) readers() {
 	t.Logf("%d pairs of readers and clusters, %d of them seen", pairs, seen)
 	if _, err := t.Store.ReadableCluster(t.Ctx, app.ClusterReader{Tenant: "other", User: "ada", SeesAll: true}, all[0].ID); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("an admin of another tenant finds it: %v", err)
+	}
+}
+
+// accessUntil is when the most access that was shared with a reader ends; zero for never.
+func accessUntil(r app.ClusterReader, shares []sharing.Share, most app.Access) (until time.Time) {
+	for _, s := range shares {
+		if s.Access != most || s.Person != r.User && !slices.Contains(r.Groups, s.Group) {
+			continue
+		}
+		if s.Until.IsZero() {
+			return s.Until
+		}
+		until = s.Until
+	}
+	return until
+}
+
+// sharesEnd: from its end on, a share doesn't count. It is removed once, with its traces.
+func (t *storeTest) sharesEnd() {
+	boss := app.Actor{Tenant: kit.Tenant, User: "boss", Role: app.RoleAdmin}
+	for _, name := range []string{"ada", "bob"} {
+		t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: kit.Tenant, Name: name, Role: app.RoleUser, CreatedAt: t.Clock.Now()}))
+	}
+	n := apptest.NewCluster(kit.Tenant, "web", 1, t.Clock.Now(), apptest.Chain(1))
+	_, err := t.Store.CreateCluster(t.Ctx, n)
+	t.Must(err)
+	share := func(s sharing.Share) (sharing.ClusterSharing, error) {
+		return t.Store.ShareCluster(t.Ctx, boss, "web-1", sharing.SharingChange{Add: []sharing.Share{s}}, 1, t.Clock.Now())
+	}
+	one := sharing.Share{Person: "bob", Access: app.AccessUser, Until: t.Clock.Now().Add(time.Hour).Truncate(time.Second)}
+	if after, err := share(one); err != nil || !slices.Equal(after.Shares, []sharing.Share{one}) {
+		t.Fatalf("%+v, %v", after, err)
+	}
+	one.Until = one.Until.Add(time.Hour)
+	if after, err := share(one); err != nil || !slices.Equal(after.Shares, []sharing.Share{one}) {
+		t.Fatalf("another end: %+v, %v", after, err)
+	}
+	if n, err := t.Store.EndShares(t.Ctx, one.Until.Add(-time.Second), 10); n != 0 || err != nil {
+		t.Errorf("%d have ended early, %v", n, err)
+	}
+	t.Clock.Move(one.Until.Sub(t.Clock.Now()))
+	if left, err := t.Store.ClusterSharing(t.Ctx, kit.Tenant, "web-1", t.Clock.Now()); err != nil || len(left.Shares) != 0 {
+		t.Errorf("one that has ended is listed: %+v, %v", left, err)
+	}
+	// It leaves room for another, before it is removed.
+	_, err = share(sharing.Share{Person: "ada", Access: app.AccessUser})
+	t.Must(err)
+	for _, want := range []int{1, 0} {
+		if n, err := t.Store.EndShares(t.Ctx, t.Clock.Now(), 10); n != want || err != nil {
+			t.Errorf("%d have ended, %v; want %d", n, err, want)
+		}
+	}
+	entries, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.share_end", Limit: 10})
+	if err != nil || len(entries) != 1 || entries[0].Object != "web-1" || entries[0].Who != app.Expirer {
+		t.Errorf("the audit tells %+v, %v", entries, err)
+	}
+	notified, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: "bob"}, 0, 1)
+	if err != nil || len(notified) != 1 || notified[0].Title != "Your access to cluster web has ended." {
+		t.Errorf("bob was notified %+v, %v", notified, err)
+	}
+	notified, err = t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: n.Cluster.Owner}, 0, 10)
+	if err != nil || !slices.ContainsFunc(notified, func(o app.Notice) bool { return o.Title == "The access of bob to cluster web has ended." }) {
+		t.Errorf("the owner was notified %+v, %v", notified, err)
 	}
 }
 
@@ -151,29 +227,29 @@ func (t *storeTest) sharing() {
 		t.Errorf("another default is the same setting: %v", err)
 	}
 
-	share := func(c cluster.SharingChange) (cluster.ClusterSharing, error) {
+	share := func(c sharing.SharingChange) (sharing.ClusterSharing, error) {
 		return t.Store.ShareCluster(t.Ctx, boss, "web-1", c, 2, t.Clock.Now())
 	}
-	add := func(s ...cluster.Share) cluster.SharingChange { return cluster.SharingChange{Add: s} }
-	_, err = share(add(cluster.Share{Person: "nemo", Access: app.AccessUser}))
+	add := func(s ...sharing.Share) sharing.SharingChange { return sharing.SharingChange{Add: s} }
+	_, err = share(add(sharing.Share{Person: "nemo", Access: app.AccessUser}))
 	t.Code(err, app.EInvalid)
-	_, err = share(add(cluster.Share{Group: "nemo", Access: app.AccessUser}))
+	_, err = share(add(sharing.Share{Group: "nemo", Access: app.AccessUser}))
 	t.Code(err, app.EInvalid)
-	toBob, toOps := cluster.Share{Person: "bob", Access: app.AccessReader}, cluster.Share{Group: "ops", Access: app.AccessCoOwner}
+	toBob, toOps := sharing.Share{Person: "bob", Access: app.AccessReader}, sharing.Share{Group: "ops", Access: app.AccessCoOwner}
 	after, err := share(add(toBob, toOps))
-	if err != nil || !slices.Equal(after.Shares, []cluster.Share{toBob, toOps}) || after.Visibility != app.VisiblePrivate {
+	if err != nil || !slices.Equal(after.Shares, []sharing.Share{toBob, toOps}) || after.Visibility != app.VisiblePrivate {
 		t.Errorf("shared: %+v, %v", after, err)
 	}
-	_, err = share(add(cluster.Share{Person: "ada", Access: app.AccessUser}))
+	_, err = share(add(sharing.Share{Person: "ada", Access: app.AccessUser}))
 	t.Code(err, app.EInvalid) // too many
 	toBob.Access = app.AccessUser
 	for range 2 { // the second time nothing changes
-		after, err = share(cluster.SharingChange{Add: []cluster.Share{toBob}, Remove: []cluster.Share{{Group: "ops"}}, Visibility: app.VisibleTenant})
-		if err != nil || !slices.Equal(after.Shares, []cluster.Share{toBob}) || after.Visibility != app.VisibleTenant {
+		after, err = share(sharing.SharingChange{Add: []sharing.Share{toBob}, Remove: []sharing.Share{{Group: "ops"}}, Visibility: app.VisibleTenant})
+		if err != nil || !slices.Equal(after.Shares, []sharing.Share{toBob}) || after.Visibility != app.VisibleTenant {
 			t.Errorf("changed: %+v, %v", after, err)
 		}
 	}
-	if again, err := t.Store.ClusterSharing(t.Ctx, kit.Tenant, "web-1"); err != nil || fmt.Sprint(again) != fmt.Sprint(after) {
+	if again, err := t.Store.ClusterSharing(t.Ctx, kit.Tenant, "web-1", t.Clock.Now()); err != nil || fmt.Sprint(again) != fmt.Sprint(after) {
 		t.Errorf("read again: %+v, %v", again, err)
 	}
 	notified, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: "bob", Groups: []string{"ops"}}, 0, 10)
@@ -208,7 +284,7 @@ func (t *storeTest) sharing() {
 	t.Must(t.Store.TransferCluster(t.Ctx, ownership.Transfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "bob", Who: boss, Now: t.Clock.Now()}))
 	t.Must(t.Store.DeleteGroup(t.Ctx, boss, "ops", t.Clock.Now()))
 	t.Must(t.Store.DeleteUser(t.Ctx, boss, "bob", "ada", t.Clock.Now()))
-	if left, err := t.Store.ClusterSharing(t.Ctx, kit.Tenant, "web-1"); err != nil || len(left.Shares) != 0 {
+	if left, err := t.Store.ClusterSharing(t.Ctx, kit.Tenant, "web-1", t.Clock.Now()); err != nil || len(left.Shares) != 0 {
 		t.Errorf("left: %+v, %v", left, err)
 	}
 }

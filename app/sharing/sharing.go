@@ -1,4 +1,4 @@
-package cluster
+package sharing
 
 import (
 	"context"
@@ -8,33 +8,36 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
-// SharingStore is what Sharing needs of the database.
-type SharingStore interface {
-	// ClusterSharing tells who has access to a cluster.
-	ClusterSharing(ctx context.Context, tenant string, cluster string) (ClusterSharing, error)
+// Store is what a Service needs of the database.
+type Store interface {
+	// ClusterSharing tells who has access to a cluster, without shares that have ended.
+	ClusterSharing(ctx context.Context, tenant string, id string, now time.Time) (ClusterSharing, error)
 	// DefaultVisibility is that of a tenant's new clusters.
 	DefaultVisibility(ctx context.Context, tenant string) (app.Visibility, error)
 	SetDefaultVisibility(ctx context.Context, who app.Actor, v app.Visibility, at time.Time) error
 	// ShareCluster changes that, and writes an event and the audit. EInvalid names a person or group that the tenant does not have.
-	ShareCluster(ctx context.Context, who app.Actor, cluster string, c SharingChange, most int, at time.Time) (ClusterSharing, error)
+	ShareCluster(ctx context.Context, who app.Actor, id string, c SharingChange, most int, at time.Time) (ClusterSharing, error)
+	// EndShares removes shares that have ended, of all tenants, with an event, the audit and notices. It returns how many; there may be more at limit.
+	EndShares(ctx context.Context, now time.Time, limit int) (int, error)
 }
 
-// SharingConfig is what Sharing is created from.
-type SharingConfig struct {
-	Store    SharingStore
+// Config is what a Service is created from.
+type Config struct {
+	Store    Store
 	Now      func() time.Time
-	Clusters *Finder
+	Clusters *cluster.Finder
 }
 
-// Sharing says who may see and use a cluster.
-type Sharing struct {
-	SharingConfig
+// Service says who may see and use a cluster.
+type Service struct {
+	Config
 }
 
-// NewSharing returns Sharing on top of their needs.
-func NewSharing(c SharingConfig) *Sharing { return &Sharing{SharingConfig: c} }
+// New returns the service on top of its needs.
+func New(c Config) *Service { return &Service{Config: c} }
 
 // SharedAccess are those that a cluster can be shared with.
 var SharedAccess = []app.Access{app.AccessReader, app.AccessUser, app.AccessCoOwner}
@@ -44,6 +47,9 @@ type Share struct {
 	Person string     `json:"person,omitempty"`
 	Group  string     `json:"group,omitempty"`
 	Access app.Access `json:"access,omitempty"`
+	// Until is when it ends; zero for never. Those who share may say For instead, such as 8h.
+	Until time.Time `json:"until,omitzero"`
+	For   string    `json:"for,omitempty"`
 }
 
 // Name is who it is for, as commands and records name it: ana, or group:ops.
@@ -54,8 +60,8 @@ func (s Share) Name() string {
 	return s.Person
 }
 
-// ShareWith reads a name as Name writes it.
-func ShareWith(name string) (s Share) {
+// With reads a name as Name writes it.
+func With(name string) (s Share) {
 	if group, is := strings.CutPrefix(name, groupPrefix); is {
 		s.Group = group
 	} else {
@@ -87,21 +93,21 @@ type SharingChange struct {
 const mostShares = 200
 
 // ClusterSharing tells who has access to a cluster, to those who may change that.
-func (a *Sharing) ClusterSharing(ctx context.Context, actor app.Actor, cluster string) (ClusterSharing, error) {
-	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterSharing", cluster)
+func (a *Service) ClusterSharing(ctx context.Context, actor app.Actor, id string) (ClusterSharing, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterSharing", id)
 	if err != nil {
 		return ClusterSharing{}, err
 	}
 	if err := actor.MayChange("ClusterSharing", c); err != nil {
 		return ClusterSharing{}, err
 	}
-	return a.Store.ClusterSharing(ctx, actor.Tenant, c.ID)
+	return a.Store.ClusterSharing(ctx, actor.Tenant, c.ID, a.Now())
 }
 
 // ShareCluster grants or withdraws access to a cluster, or sets its visibility. Withdrawing access doesn't take back an SSH key that
 // was downloaded; certificates expire.
-func (a *Sharing) ShareCluster(ctx context.Context, actor app.Actor, cluster string, change SharingChange) (ClusterSharing, error) {
-	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ShareCluster", cluster)
+func (a *Service) ShareCluster(ctx context.Context, actor app.Actor, id string, change SharingChange) (ClusterSharing, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ShareCluster", id)
 	if err != nil {
 		return ClusterSharing{}, err
 	}
@@ -111,7 +117,11 @@ func (a *Sharing) ShareCluster(ctx context.Context, actor app.Actor, cluster str
 	if err := change.check(c); err != nil {
 		return ClusterSharing{}, err
 	}
-	return a.Store.ShareCluster(ctx, actor, c.ID, change, mostShares, a.Now())
+	now := a.Now()
+	if change, err = change.withEnds(c, now); err != nil {
+		return ClusterSharing{}, err
+	}
+	return a.Store.ShareCluster(ctx, actor, c.ID, change, mostShares, now)
 }
 
 func (s SharingChange) check(c app.Cluster) error {
@@ -144,7 +154,7 @@ func (s SharingChange) check(c app.Cluster) error {
 // Notice is the notice for those who get access that they did not have.
 func (s Share) Notice(c app.Cluster, who app.Actor, at time.Time) app.Notice {
 	n := app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, About: app.ClusterSubject(c.ID),
-		Title: fmt.Sprintf("%s shared cluster %s with you.", who.Name(), c.Name), Text: "Your access: " + s.Access.String() + "."}
+		Title: fmt.Sprintf("%s shared cluster %s with you.", who.Name(), c.Name), Text: "Your access: " + s.Access.String() + s.untilText() + "."}
 	if s.Person != "" {
 		n.Users = []string{s.Person}
 	} else {
@@ -154,7 +164,7 @@ func (s Share) Notice(c app.Cluster, who app.Actor, at time.Time) app.Notice {
 }
 
 // DefaultVisibility is the visibility of the tenant's new clusters.
-func (a *Sharing) DefaultVisibility(ctx context.Context, actor app.Actor) (app.Visibility, error) {
+func (a *Service) DefaultVisibility(ctx context.Context, actor app.Actor) (app.Visibility, error) {
 	if err := actor.Authorize("DefaultVisibility"); err != nil {
 		return "", err
 	}
@@ -162,7 +172,7 @@ func (a *Sharing) DefaultVisibility(ctx context.Context, actor app.Actor) (app.V
 }
 
 // SetDefaultVisibility sets it. Clusters that exist stay as they are.
-func (a *Sharing) SetDefaultVisibility(ctx context.Context, actor app.Actor, v app.Visibility) error {
+func (a *Service) SetDefaultVisibility(ctx context.Context, actor app.Actor, v app.Visibility) error {
 	if err := actor.Authorize("SetDefaultVisibility"); err != nil {
 		return err
 	}
