@@ -43,6 +43,7 @@ type everything interface {
 	site.Dashboard
 	site.Deletes
 	site.Bulk
+	site.Activity
 	site.Ownership
 	site.Labels
 	site.ClusterAccess

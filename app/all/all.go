@@ -90,6 +90,7 @@ type Services struct {
 		Creates   *cluster.Creates
 		Trials    *cluster.Trials
 		Activity  *activity.Service
+		Feed      *activity.Feed
 		Sharing   *cluster.Sharing
 		Deletes   *cluster.Deletes
 		Dashboard *dashboard.Service
@@ -270,6 +271,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 		Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Specs: s.Cluster.Specs, Values: s.Values, Images: s.Image.Finder})
 	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})
 	s.Cluster.Activity = activity.New(activity.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks})
+	s.Cluster.Feed = activity.NewFeed(activity.FeedConfig{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.Cluster.Sharing = cluster.NewSharing(cluster.SharingConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Ownership = ownership.New(ownership.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Views: s.Cluster.Views})
 	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{
