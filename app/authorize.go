@@ -97,6 +97,7 @@ var PermissionTable = map[string]permission{
 	"KeptMachines":         {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewSleep":         {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewWake":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Activity":             {ScopeRead, All, All, see, see, see, see, proofNever},
 	"PreviewBulk":          {ScopeRead, All, All, see, see, see, see, proofNever}, // and what the single use cases say of each cluster
 	"Schedule":             {ScopeRead, All, All, see, see, see, see, proofNever},
 	"ClusterIdle":          {ScopeRead, All, All, see, see, see, see, proofNever},

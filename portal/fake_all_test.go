@@ -45,6 +45,7 @@ type everything interface {
 	site.Dashboard
 	site.Deletes
 	site.Bulk
+	site.Activity
 	site.Ownership
 	site.Labels
 	site.ClusterAccess

@@ -64,6 +64,7 @@ func (p services) livePages() map[string]livePage {
 		"/admin/queues":          {read: p.execution.QueuesLive, wakes: ofInstallation},
 		"/admin/webhooks/*":      {read: p.webhook.HookLive},
 		"/clusters":              {read: p.cluster.List.Live},
+		"/activity":              {read: p.activity.Live},
 		// A check that failed wakes no page.
 		"/clusters/*/receipt": {read: p.fleet.ReceiptLive, every: 10 * time.Second},
 		"/notifications":      {read: p.notification.Live},

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"muster/portal/activity"
 	"muster/portal/audit"
 	"muster/portal/build"
 	"muster/portal/bulk"
@@ -52,6 +53,7 @@ func (p *Portal) pages() []site.Route {
 		home.Routes(p.home),
 		template.Routes(p.template),
 		bulk.Routes(p.bulk),
+		activity.Routes(p.activity),
 		cluster.Routes(p.cluster),
 		node.Routes(p.node),
 		terminal.Routes(p.terminal),
@@ -94,6 +96,7 @@ func (p *Portal) operations() []site.Operation {
 		template.Operations(p.template),
 		catalog.Operations(p.catalog),
 		bulk.Operations(p.bulk),
+		activity.Operations(p.activity),
 		cluster.Operations(p.cluster),
 		node.Operations(p.node),
 		terminal.Operations(p.terminal),

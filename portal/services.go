@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"muster/portal/activity"
 	"muster/portal/audit"
 	"muster/portal/build"
 	"muster/portal/bulk"
@@ -55,6 +56,7 @@ type services struct {
 	template  *template.Service
 	build     *build.Service
 	bulk      *bulk.Service
+	activity  *activity.Service
 	execution *execution.Service
 	catalog   *catalog.Service
 	policy    *policy.Service
@@ -102,6 +104,7 @@ func newServices(s *site.Site) (n services) {
 	n.template = template.New(s)
 	n.build = build.New(s)
 	n.bulk = bulk.New(s)
+	n.activity = activity.New(s)
 	n.execution = execution.New(s)
 	n.catalog = catalog.New(s)
 	n.policy = policy.New(s)

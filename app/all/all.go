@@ -93,6 +93,7 @@ type Services struct {
 		Creates   *cluster.Creates
 		Trials    *cluster.Trials
 		Activity  *activity.Service
+		Feed      *activity.Feed
 		Sharing   *sharing.Service
 		Deletes   *cluster.Deletes
 		Dashboard *dashboard.Service
@@ -276,6 +277,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})
 	s.Cluster.Activity = activity.New(activity.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks})
 	s.Cluster.Sharing = sharing.New(sharing.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Cluster.Feed = activity.NewFeed(activity.FeedConfig{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.Ownership = ownership.New(ownership.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Views: s.Cluster.Views})
 	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"muster/app/store/activity"
 
 	"muster/app/store/audit"
 	"muster/app/store/build"
@@ -87,6 +88,7 @@ type (
 	valueStore       = providervalue.Store
 	tunnelStore      = tunnel.Store
 	terminalStore    = terminal.Store
+	activityStore    = activity.Store
 )
 
 // Store implements the stores of all domains on SQLite or PostgreSQL. Parts are embedded by value where no one calls them back by their
@@ -131,6 +133,7 @@ type Store struct {
 	valueStore
 	tunnelStore
 	terminalStore
+	activityStore
 }
 
 // Open is OpenWith for a key of KeySize bytes that we hold ourselves.
@@ -194,5 +197,6 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		valueStore:      *providervalue.New(d),
 		tunnelStore:     *tunnel.New(d),
 		terminalStore:   *terminal.New(d),
+		activityStore:   *activity.New(d),
 	}, nil
 }

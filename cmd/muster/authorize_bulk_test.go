@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/activity"
 	"muster/app/all"
 	"muster/app/bulk"
 	"muster/app/template"
 )
 
-// What is done to several clusters, in the matrix. A refusal of the one cluster is the answer.
+// What is done to several clusters, and what is seen of that, in the matrix. A refusal of the one cluster is the answer.
 var bulkTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
 	"PreviewBulk": func(ctx context.Context, a *all.Services, s *scene) error {
 		r, err := a.Bulk.PreviewBulk(ctx, s.actor, bulk.Ask{Action: bulk.Sleep, Targets: bulk.Targets([]string{s.cluster()})})
@@ -19,6 +20,10 @@ var bulkTries = map[string]func(ctx context.Context, a *all.Services, s *scene) 
 	"RunBulk": func(ctx context.Context, a *all.Services, s *scene) error {
 		r, err := a.Bulk.RunBulk(ctx, s.actor, bulk.Ask{Action: bulk.Sleep, Targets: bulk.Targets([]string{s.cluster()})})
 		return bulkRefusal(r, err, "")
+	},
+	"Activity": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Feed.Activity(ctx, s.actor, activity.FeedFilter{Cluster: s.cluster()})
+		return err
 	},
 	"PreviewExtend": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Lease.Leases.PreviewExtend(ctx, s.actor, s.cluster(), template.LeaseRequest{Until: time.Now().Add(time.Hour)})

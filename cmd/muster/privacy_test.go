@@ -187,7 +187,9 @@ var clusterBodies = map[string]string{
 
 // queryRoutes name a cluster in their query. To a stranger, each says the same of a cluster that is private and of one that does not exist.
 var queryRoutes = []string{"/api/v1/diff?a=CLUSTER&b=CLUSTER", "/api/v1/clusters?name=CLUSTER", "/api/v1/clusters?q=CLUSTER&deleted=true", "/api/v1/clusters?after=CLUSTER",
-	"/api/v1/manual-steps?cluster=CLUSTER", "/api/v1/builds?cluster=CLUSTER", "/clusters?q=CLUSTER", "/clusters?after=CLUSTER", "/clusters/bulk?action=delete&id=CLUSTER", "/search?q=CLUSTER",
+	"/api/v1/manual-steps?cluster=CLUSTER", "/api/v1/builds?cluster=CLUSTER", "/clusters?q=CLUSTER", "/clusters?after=CLUSTER",
+	"/clusters/bulk?action=delete&id=CLUSTER",
+	"/activity?cluster=CLUSTER", "/api/v1/activity?cluster=CLUSTER", "/search?q=CLUSTER",
 	"/clusters/new?from=CLUSTER"}
 
 // volatile is what differs between two answers to the same question: numbers of requests, times and random texts.

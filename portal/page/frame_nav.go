@@ -17,6 +17,9 @@ func (f Frame) Nav() []NavItem {
 	all := []NavItem{{Path: "/", Name: "Home", At: "home"}, {Path: "/clusters", Name: "Clusters", At: "clusters"}, {Path: "/templates", Name: "Catalog", At: "templates"},
 		{Path: "/requests", Name: "Requests", At: "requests", Counts: "requests", Count: f.Inbox},
 		{Path: "/manual-steps", Name: "Manual steps", At: "questions", Counts: "questions", Count: f.Asked}}
+	if f.May("Activity") {
+		all = append(all, NavItem{Path: "/activity", Name: "Activity", At: "activity"})
+	}
 	if f.May("Usage") {
 		all = append(all, NavItem{Path: "/usage", Name: "Usage", At: "usage"})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
+	"muster/app/activity"
 	"muster/app/build"
 	"muster/app/bulk"
 	"muster/app/catalog"
@@ -265,6 +266,15 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Variable": `doc:"Name of the environment variable"`,
 		"Missing":  `doc:"Why there is no value yet"`,
 		"Mode":     `doc:"Permissions of the file, in octal"`,
+	},
+	reflect.TypeFor[activity.FeedPart](): {
+		"Entries": `nullable:"false" doc:"Newest first"`,
+		"Next":    `doc:"Where to continue, as before. A page can have few entries, or none, and still have this"`,
+	},
+	reflect.TypeFor[activity.Entry](): {
+		"Kind": `enum:"clusters,sharing,approvals,access,people,settings"`, "Act": `doc:"Action, as in the audit log"`, "Verb": `doc:"What was done, in words"`,
+		"Object": `doc:"What it was done to, as in the audit log"`, "Operation": `doc:"Number of the operation that began"`,
+		"Status": `doc:"Status of the operation"`,
 	},
 	reflect.TypeFor[bulk.Report](): {
 		"Action":  `doc:"What is done to each cluster" enum:"extend,sleep,wake,delete"`,

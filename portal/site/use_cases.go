@@ -20,6 +20,7 @@ type UseCases struct {
 	Dashboard      Dashboard
 	Deletes        Deletes
 	Bulk           Bulk
+	Activity       Activity
 	Ownership      Ownership
 	Labels         Labels
 	ClusterAccess  ClusterAccess

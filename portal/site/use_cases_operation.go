@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/activity"
 	"muster/app/bulk"
 	appcluster "muster/app/cluster"
 	"muster/app/idle"
@@ -91,6 +92,11 @@ type Sleeping interface {
 	// EForbidden, reason policy, if a policy refuses.
 	SleepCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.UpdateAnswer, error)
 	WakeCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.UpdateAnswer, error)
+}
+
+// Activity shows what was done in the tenant.
+type Activity interface {
+	Activity(ctx context.Context, a app.Actor, f activity.FeedFilter) (activity.FeedPart, error)
 }
 
 // Bulk does the same to several clusters.

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"muster/app/store/storetest/activity"
 	"slices"
 	"testing"
 
@@ -30,7 +31,7 @@ import (
 func StoreSuite(t *testing.T, open func(t *testing.T) *store.Store) {
 	kit.Run(t, alone(open), slices.Concat(execution.Cases, cluster.Cases, operation.Cases, update.Cases, policy.Cases, catalog.Cases, identity.Cases,
 		fleet.Cases, health.Cases, pool.Cases, webhook.Cases, build.Cases, resource.Cases, chat.Cases, volume.Cases, image.Cases,
-		notification.Cases, terminal.Cases))
+		notification.Cases, terminal.Cases, activity.Cases))
 }
 
 // UpdateSuite is what every store makes of updates of active clusters.

@@ -60,6 +60,7 @@ func Portal(u *all.Services) site.UseCases {
 		Dashboard:      u.Cluster.Dashboard,
 		Deletes:        u.Cluster.Deletes,
 		Bulk:           u.Bulk,
+		Activity:       u.Cluster.Feed,
 		Ownership:      u.Ownership,
 		Labels:         u.Label,
 		ClusterAccess:  u.SSHAccess,
