@@ -11,6 +11,7 @@ import (
 	"muster/app/lease"
 	"muster/app/operation"
 	"muster/app/pool"
+	"muster/app/run"
 	"muster/app/terminal"
 	"muster/app/usage"
 )
@@ -39,6 +40,7 @@ type Config struct {
 	Pools         *pool.Reconciler
 	Images        *image.Reconciler
 	Terminals     *terminal.Service
+	Runs          *run.Service
 }
 
 // Service does what has to be done from time to time.
