@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,8 @@ import (
 type fakeRuns struct {
 	view run.View
 	ask  run.Ask
+
+	schedules []run.ActionSchedule
 }
 
 func (k *fakeRuns) RunCommand(_ context.Context, _ app.Actor, _ string, ask run.Ask) (cluster.UpdateAnswer, error) {
@@ -35,9 +38,32 @@ func (k *fakeRuns) Run(_ context.Context, _ app.Actor, _ string, operation int64
 	return k.view, nil
 }
 
+func (k *fakeRuns) ActionSchedules(context.Context, app.Actor, string) ([]run.ActionSchedule, error) {
+	return k.schedules, nil
+}
+
+func (k *fakeRuns) CreateActionSchedule(_ context.Context, a app.Actor, _ string, n run.NewSchedule) (run.ActionSchedule, error) {
+	if n.Every == "1m" {
+		return run.ActionSchedule{}, &app.Error{Code: app.EInvalid, Field: "every", Message: "Too often."}
+	}
+	s := run.ActionSchedule{Name: n.Name, Action: n.Action, Parameters: n.Parameters, Every: n.Every, Zone: n.Zone, CreatedBy: a.User, Next: time.Unix(2e9, 0)}
+	k.schedules = append(k.schedules, s)
+	return s, nil
+}
+
+func (k *fakeRuns) PauseActionSchedule(_ context.Context, _ app.Actor, _, name string, pause bool) (run.ActionSchedule, error) {
+	k.schedules[0].Paused = pause
+	return k.schedules[0], nil
+}
+
+func (k *fakeRuns) DeleteActionSchedule(context.Context, app.Actor, string, string) error {
+	k.schedules = nil
+	return nil
+}
+
 func (k *fakeRuns) Actions(context.Context, app.Actor, string) ([]run.Action, error) {
 	return []run.Action{
-		{SavedAction: template.SavedAction{Name: "backup", Parameters: []template.Parameter{{Name: "keep", Type: template.ParameterInteger}}, Description: "Copies <b>all.", On: []string{"service=db"}, Approval: true}, Title: "Back up", May: true},
+		{SavedAction: template.SavedAction{Name: "backup", Parameters: []template.Parameter{{Name: "keep", Type: template.ParameterInteger}}, Description: "Copies <b>all.", On: []string{"service=db"}}, Title: "Back up", May: true},
 		{SavedAction: template.SavedAction{Name: "wipe", Who: template.ActionAdmins}, Title: "Wipe"}}, nil
 }
 
@@ -71,7 +97,7 @@ func TestRunsAreShown(t *testing.T) {
 		t.Errorf("another operation answers %d", r.status)
 	}
 	s.get("/clusters/"+id+"/runs/x").reads(http.StatusNotFound, "doesn't exist")
-	s.get("/clusters/"+id+"/actions").reads(http.StatusOK, "Back up", "Copies <b>all.", "on nodes with service=db", "requires approval", "Run action", "For admins", "Run command")
+	s.get("/clusters/"+id+"/actions").reads(http.StatusOK, "Back up", "Copies <b>all.", "on nodes with service=db", "Run action", "For admins", "Run command")
 	s.call("POST", "/clusters/"+id+"/runs", `{"action":"backup","parameters":{"keep":3},"on":["node=n1"],"batch":2,"timeout":"5m"}`)
 	if k.ask.Action != "backup" || k.ask.Batch != 2 || k.ask.Timeout != "5m" || len(k.ask.On) != 1 || k.ask.Parameters["keep"] == nil {
 		t.Errorf("asked for %+v", k.ask)
@@ -127,4 +153,31 @@ func TestACommandIsRunAgain(t *testing.T) {
 	if in := s.get(at + "7").fields(); in.Get("action") != "backup" || in.Get("set-keep") != "3" || in.Get("nodes") != "n2" || in.Has("command") {
 		t.Errorf("the form of the action has %v", in)
 	}
+}
+
+// Actions are scheduled, paused, resumed and deleted on their page; what can't be is said where it was typed.
+func TestActionsAreScheduled(t *testing.T) {
+	k := &fakeRuns{}
+	s := visit(t, func(c *Config) {
+		f := fakeOf(c)
+		c.UseCases = useCases(f, k, newFakeQuotas(f))
+	})
+	s.signIn("ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	at := "/clusters/" + id + "/action-schedules"
+	in := url.Values{"action": {"backup"}, "name": {"nightly"}, "every": {"1m"}, "zone": {"Europe/Berlin"}, "set-keep": {"3"}}
+	r := s.post(at, in)
+	r.reads(http.StatusUnprocessableEntity, "Too often.")
+	if !strings.Contains(r.body, `value="nightly"`) || !strings.Contains(r.body, `value="3"`) {
+		t.Error("what was typed is lost")
+	}
+	in.Set("every", "0 3 * * *")
+	if r := s.post(at, in); r.status != http.StatusSeeOther || len(k.schedules) != 1 || k.schedules[0].Parameters["keep"] != "3" {
+		t.Fatalf("creating one answers %d: %+v", r.status, k.schedules)
+	}
+	s.get("/clusters/"+id+"/actions").reads(http.StatusOK, "nightly", "every 0 3 * * * (Europe/Berlin)", "as ada", "Pause schedule", "Delete schedule")
+	s.post(at+"/nightly/pause", url.Values{})
+	s.get("/clusters/"+id+"/actions").reads(http.StatusOK, "Paused", "Resume schedule")
+	s.post(at+"/nightly/delete", url.Values{})
+	s.get("/clusters/" + id + "/actions").lacks("nightly")
 }

@@ -232,7 +232,7 @@ func New(c Config) *Services {
 		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Idle: s.Idle,
 		Schedules: s.Operation.Schedules, PausedDeletes: s.Lease.PausedDeletes,
 		Requests: s.Operation.Requests, Backfills: s.Operation.Backfills, Usages: s.Usage, Pools: s.Pool.Reconciler,
-		Images: s.Image.Reconciler, Terminals: s.Terminal, Sharing: s.Cluster.Sharing})
+		Images: s.Image.Reconciler, Terminals: s.Terminal, Sharing: s.Cluster.Sharing, Runs: s.Run})
 	return s
 }
 
@@ -310,7 +310,7 @@ func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys 
 	s.Operation.Updates = operation.NewUpdates(operation.UpdatesConfig{
 		Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Solving: solving, Builder: s.Operation.Builder,
 		Submitter: s.Operation.Submitter})
-	s.Run = run.New(run.Config{Store: c.Store, Clusters: s.Cluster.Finder, Updates: s.Operation.Updates})
+	s.Run = run.New(run.Config{Store: c.Store, Schedules: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Updates: s.Operation.Updates})
 	s.Operation.Sleeping = operation.NewSleeping(operation.SleepingConfig{
 		Clusters: s.Cluster.Finder, Builder: s.Operation.Builder, Submitter: s.Operation.Submitter})
 	s.Operation.Schedules = operation.NewSchedules(operation.SchedulesConfig{

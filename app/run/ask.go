@@ -30,18 +30,26 @@ func (s *Service) RunCommand(ctx context.Context, actor app.Actor, id string, as
 	if err := actor.MayChange("RunCommand", c); err != nil {
 		return cluster.UpdateAnswer{}, err
 	}
-	m := cluster.Update{Kind: app.OperationRun, Command: ask.Command, Action: ask.Action, Parameters: ask.Parameters,
-		Batch: ask.Batch, Timeout: ask.Timeout}
-	if len(ask.On) > 0 {
-		nodes, err := s.Store.Nodes(ctx, c.Tenant, c.ID)
-		if err != nil {
-			return cluster.UpdateAnswer{}, err
-		}
-		if m.Nodes, err = plan.Select(nodes, ask.On); err != nil {
-			return cluster.UpdateAnswer{}, err
-		}
+	m, err := s.updateOf(ctx, c, ask)
+	if err != nil {
+		return cluster.UpdateAnswer{}, err
 	}
 	return s.Updates.Update(ctx, actor, c.ID, m)
+}
+
+// updateOf is the update that runs it, on nodes as they are now.
+func (s *Service) updateOf(ctx context.Context, c app.Cluster, ask Ask) (cluster.Update, error) {
+	m := cluster.Update{Kind: app.OperationRun, Command: ask.Command, Action: ask.Action, Parameters: ask.Parameters,
+		Batch: ask.Batch, Timeout: ask.Timeout}
+	if len(ask.On) == 0 {
+		return m, nil
+	}
+	nodes, err := s.Store.Nodes(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return m, err
+	}
+	m.Nodes, err = plan.Select(nodes, ask.On)
+	return m, err
 }
 
 // Action is an action of the cluster's template.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"time"
 
 	"muster/app"
 	"muster/app/cluster"
@@ -23,13 +24,21 @@ type Store interface {
 // Updates accepts a command as an update of its cluster.
 type Updates interface {
 	Update(ctx context.Context, actor app.Actor, cluster string, m cluster.Update) (cluster.UpdateAnswer, error)
+	PreviewUpdate(ctx context.Context, actor app.Actor, cluster string, m cluster.Update) (cluster.UpdatePreview, error)
+}
+
+// Clusters finds clusters that an actor may see.
+type Clusters interface {
+	AuthorizedCluster(ctx context.Context, actor app.Actor, useCase, id string) (app.Cluster, error)
 }
 
 // Config is what Service is created from.
 type Config struct {
-	Store    Store
-	Clusters *cluster.Finder
-	Updates  Updates
+	Store     Store
+	Schedules ScheduleStore
+	Now       func() time.Time
+	Clusters  Clusters
+	Updates   Updates
 }
 
 // Service shows commands and how they ended.

@@ -36,6 +36,9 @@ func (a *Service) Expire(ctx context.Context) (begun int, err error) {
 	if _, err := a.Schedules.RunSchedules(ctx); err != nil {
 		errs = append(errs, err)
 	}
+	if _, err := a.Runs.RunActionSchedules(ctx); err != nil {
+		errs = append(errs, err)
+	}
 	if _, err := a.Idle.RunIdle(ctx); err != nil {
 		errs = append(errs, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"muster/app/lease"
 	"muster/app/operation"
 	"muster/app/pool"
+	"muster/app/run"
 	"muster/app/sharing"
 	"muster/app/terminal"
 	"muster/app/usage"
@@ -41,6 +42,7 @@ type Config struct {
 	Images        *image.Reconciler
 	Terminals     *terminal.Service
 	Sharing       *sharing.Service
+	Runs          *run.Service
 }
 
 // Service does what has to be done from time to time.

@@ -3,6 +3,7 @@ package run
 import (
 	"net/http"
 	"net/url"
+	"time"
 
 	"muster/app"
 	"muster/app/run"
@@ -18,6 +19,13 @@ type Actions struct {
 	Tabs    page.ClusterTabs
 	All     []run.Action
 	May     bool // run a command
+
+	Now       time.Time
+	User      string
+	Owns      bool // may change schedules of others
+	Schedules []run.ActionSchedule
+	New       run.NewSchedule // as typed
+	Complaint page.Complaint
 }
 
 // link is the address of the form that runs an action; "" is a command.
@@ -30,6 +38,10 @@ func (a Actions) link(action string) string {
 }
 
 func (p *Service) actions(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showActions(w, r, a, http.StatusOK, run.NewSchedule{}, page.Complaint{})
+}
+
+func (p *Service) showActions(w http.ResponseWriter, r *http.Request, a app.Actor, status int, n run.NewSchedule, wrong page.Complaint) error {
 	c, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
@@ -38,8 +50,12 @@ func (p *Service) actions(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	if err != nil {
 		return err
 	}
-	v := Actions{Cluster: c.Cluster, Tabs: p.ClusterTabs(a, c, "overview"), All: all, May: a.MayIn("RunCommand", c.Cluster)}
-	p.Render(w, r, http.StatusOK, ActionsPage(p.ClusterFrame(r, "Actions of "+c.Name), v))
+	schedules, err := p.Runs.ActionSchedules(r.Context(), a, c.ID)
+	if err != nil {
+		return err
+	}
+	v := Actions{Now: p.Now(), User: a.Name(), Owns: a.MayIn("Update", c.Cluster), Schedules: schedules, New: n, Complaint: wrong, Cluster: c.Cluster, Tabs: p.ClusterTabs(a, c, "overview"), All: all, May: a.MayIn("RunCommand", c.Cluster)}
+	p.Render(w, r, status, ActionsPage(p.ClusterFrame(r, "Actions of "+c.Name), v))
 	return nil
 }
 

@@ -81,6 +81,11 @@ type Runs interface {
 	Run(ctx context.Context, a app.Actor, cluster string, operation int64) (run.View, error)
 	// Actions are those of the cluster's template.
 	Actions(ctx context.Context, a app.Actor, cluster string) ([]run.Action, error)
+	// ActionSchedules have actions run again and again. EForbidden where an action needs an approval.
+	ActionSchedules(ctx context.Context, a app.Actor, cluster string) ([]run.ActionSchedule, error)
+	CreateActionSchedule(ctx context.Context, a app.Actor, cluster string, n run.NewSchedule) (run.ActionSchedule, error)
+	PauseActionSchedule(ctx context.Context, a app.Actor, cluster, name string, pause bool) (run.ActionSchedule, error)
+	DeleteActionSchedule(ctx context.Context, a app.Actor, cluster, name string) error
 }
 
 // Sleeping puts clusters to sleep and wakes them.

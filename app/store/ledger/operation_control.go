@@ -51,6 +51,9 @@ func endCluster(t *db.Tx, now time.Time, o *ledger.Operation) error {
 		if err := t.Exec(`DELETE FROM cluster_schedules WHERE cluster = ?`, o.Cluster); err != nil {
 			return err
 		}
+		if err := t.Exec(`DELETE FROM action_schedules WHERE cluster = ?`, o.Cluster); err != nil {
+			return err
+		}
 		if err := window.Forget(t, o.Tenant, o.Cluster); err != nil {
 			return err
 		}

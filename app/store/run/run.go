@@ -39,8 +39,10 @@ func SaveExit(t *db.Tx, tenant string, operation int64, step int, code *int, cut
 
 // DropOf deletes what a tenant has.
 func DropOf(t *db.Tx, tenant string) error {
-	if err := t.Exec(`DELETE FROM run_exits WHERE tenant = ?`, tenant); err != nil {
-		return err
+	for _, table := range []string{"run_exits", "action_schedules"} {
+		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
+			return err
+		}
 	}
 	return t.Exec(`DELETE FROM runs WHERE tenant = ?`, tenant)
 }

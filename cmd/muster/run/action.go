@@ -74,15 +74,9 @@ func ActionCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster action shop backup --set keep=7",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ask.Action = args[1]
-			for _, text := range set {
-				name, value, ok := strings.Cut(text, "=")
-				if !ok || name == "" {
-					return cli.Usagef("--set needs NAME=VALUE, not %q", text)
-				}
-				if ask.Parameters == nil {
-					ask.Parameters = map[string]any{}
-				}
-				ask.Parameters[name] = value
+			var err error
+			if ask.Parameters, err = parameters(set); err != nil {
+				return err
 			}
 			return start(cmd.Context(), c, args[0], ask, detach)
 		},
@@ -94,4 +88,20 @@ func ActionCommand(c *cli.Context) *cobra.Command {
 	flags.StringVar(&ask.Timeout, "timeout", "", "`time` limit on each node, such as 10m, at most 24h (default: as the action says)")
 	flags.BoolVar(&detach, "detach", false, "don't wait; see the output later with muster cluster logs")
 	return cmd
+}
+
+// parameters reads NAME=VALUE.
+func parameters(set []string) (map[string]any, error) {
+	if len(set) == 0 {
+		return nil, nil
+	}
+	all := map[string]any{}
+	for _, text := range set {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, cli.Usagef("--set needs NAME=VALUE, not %q", text)
+		}
+		all[name] = value
+	}
+	return all, nil
 }

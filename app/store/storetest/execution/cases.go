@@ -32,6 +32,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a refusal ends the step, and a resume asks again", (*storeTest).refuses},
 	{"questions are answered in time, or end", (*storeTest).answersInTime},
 	{"commands are kept with their exit codes", (*storeTest).runsCommands},
+	{"actions run by schedule", (*storeTest).schedulesActions},
 	{"pause, cancel and delete stop asking", (*storeTest).stopsAsking},
 	{"one answer counts for all nodes where it says so", (*storeTest).answersOnce},
 	{"tenants claim in batches of their own", (*storeTest).tenantsInBatches},

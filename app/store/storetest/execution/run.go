@@ -2,11 +2,13 @@ package execution
 
 import (
 	"fmt"
+	"time"
 
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/plan"
+	"muster/app/run"
 	"muster/app/store/storetest/kit"
 )
 
@@ -49,5 +51,63 @@ func (t *storeTest) runsCommands() {
 	t.Must(err)
 	if c.Status != app.ClusterActive || c.Message != "" {
 		t.Errorf("the cluster is %s: %s", c.Status, c.Message)
+	}
+}
+
+// schedulesActions: a schedule's name is its cluster's own, one server alone takes what is due, and what was changed meanwhile isn't overwritten.
+func (t *storeTest) schedulesActions() {
+	t.Create("web", 1)
+	who, now := app.Actor{Tenant: kit.Tenant, User: "ada"}, t.Clock.Now()
+	s := run.ActionSchedule{Tenant: kit.Tenant, Cluster: "web-1", Name: "nightly", Action: "backup", Parameters: map[string]any{"keep": "3"}, On: []string{"node=n1"},
+		Every: "1h", Zone: "Europe/Berlin", CreatedBy: "ada", CreatedAt: now, Next: now.Add(time.Hour)}
+	t.Must(t.Store.AddActionSchedule(t.Ctx, who, s, 2))
+	if err := t.Store.AddActionSchedule(t.Ctx, who, s, 2); app.CodeOf(err) != app.EConflict {
+		t.Errorf("a second one of the name: %v", err)
+	}
+	other := s
+	other.Name, other.Next = "other", now.Add(48*time.Hour)
+	t.Must(t.Store.AddActionSchedule(t.Ctx, who, other, 2))
+	other.Name = "third"
+	if err := t.Store.AddActionSchedule(t.Ctx, who, other, 2); app.CodeOf(err) != app.EQuota {
+		t.Errorf("one too many: %v", err)
+	}
+	if all, err := t.Store.ActionSchedules(t.Ctx, "t2", "web-1"); err != nil || len(all) > 0 {
+		t.Errorf("another tenant's: %v, %v", all, err)
+	}
+	all, err := t.Store.ActionSchedules(t.Ctx, kit.Tenant, "web-1")
+	if t.Must(err); len(all) != 2 || fmt.Sprint(all[0]) != fmt.Sprint(s) {
+		t.Errorf("kept as %+v", all)
+	}
+	if due, err := t.Store.DueActionSchedules(t.Ctx, now, 9); err != nil || len(due) > 0 {
+		t.Errorf("due too early: %v, %v", due, err)
+	}
+	due, err := t.Store.DueActionSchedules(t.Ctx, now.Add(time.Hour), 9)
+	if t.Must(err); len(due) != 1 {
+		t.Fatalf("%d are due", len(due))
+	}
+	for i, want := range []bool{true, false} {
+		if is, err := t.Store.ClaimActionSchedule(t.Ctx, due[0], now.Add(2*time.Hour)); err != nil || is != want {
+			t.Errorf("claim %d: %v, %v", i, is, err)
+		}
+	}
+	ended := due[0]
+	ended.Version++
+	ended.LastAt, ended.LastOperation, ended.LastResult = now, 7, "Skipped."
+	t.Must(t.Store.EndActionSchedule(t.Ctx, ended, app.Notice{}))
+	t.Must(t.Store.PauseActionSchedule(t.Ctx, who, s, time.Time{}, now))
+	ended.LastResult = "too late"
+	t.Must(t.Store.EndActionSchedule(t.Ctx, ended, app.Notice{}))
+	all, err = t.Store.ActionSchedules(t.Ctx, kit.Tenant, "web-1")
+	if t.Must(err); !all[0].Paused || all[0].LastResult != "Skipped." || all[0].LastOperation != 7 || !all[0].LastAt.Equal(now) {
+		t.Errorf("paused, it's %+v", all[0])
+	}
+	foreign := s
+	foreign.Tenant = "t2"
+	if err := t.Store.DeleteActionSchedule(t.Ctx, who, foreign, now); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("another tenant deletes it: %v", err)
+	}
+	t.Must(t.Store.DeleteActionSchedule(t.Ctx, who, s, now))
+	if all, err := t.Store.ActionSchedules(t.Ctx, kit.Tenant, "web-1"); err != nil || len(all) != 1 {
+		t.Errorf("deleted, there are %v, %v", all, err)
 	}
 }
