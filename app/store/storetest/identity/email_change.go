@@ -100,7 +100,7 @@ func (t *storeTest) emailChange() {
 	t.mail() // there was no old address
 	t.reason(e.ChangeEmail(t.Ctx, ada, "ada@example.com"), app.EConflict, "same")
 
-	// The old address is told.
+	// The old address is notified.
 	t.Clock.Move(2 * time.Hour)
 	ada = t.fresh(ada)
 	t.Must(e.ChangeEmail(t.Ctx, ada, "ada@example.org"))
