@@ -42,7 +42,15 @@ CREATE TABLE email_servers (
     until BIGINT NOT NULL
 );
 
+-- Tickets that led to ports of nodes, each used once, and until when they would work.
+CREATE TABLE port_tickets (
+    nonce TEXT PRIMARY KEY,
+    until BIGINT NOT NULL
+);
+CREATE INDEX port_tickets_until ON port_tickets (until);
+
 -- +goose Down
+DROP TABLE port_tickets;
 DROP TABLE email_servers;
 DROP TABLE address_emails;
 DROP TABLE email_changes;

@@ -27,6 +27,7 @@ func (k *fakeOutputs) list(id string, secrets bool, names ...string) output.List
 		{Name: "evil", Type: template.OutputURL, Value: "javascript:alert(1)", Variable: "LAKE_EVIL"},
 		{Name: "db_url", Type: template.OutputSecret, Secret: true, Value: "postgresql://app:hunter2@db/", Variable: "LAKE_DB_URL"},
 		{Name: "kubeconfig", Type: template.OutputFile, Secret: true, Value: "kind: Config\n", File: "kube.yaml", Mode: "0600"},
+		{Name: "hosts", Type: template.OutputFile, Value: "10.0.0.1 lake\n", File: "hosts.txt", Mode: "0644"},
 		{Name: "later", Type: template.OutputText, Missing: "Service db hasn't reported later yet."},
 	} {
 		if o.Secret && !secrets {
@@ -86,7 +87,7 @@ func TestOutputsAreShownAndRevealed(t *testing.T) {
 	}
 	s.post(path+"/outputs/download", url.Values{"name": {"later"}}).reads(http.StatusConflict, "has no value yet")
 	s.post(path+"/outputs", url.Values{"name": {"nosuch"}}).reads(http.StatusNotFound, "no such output")
-	if got := strings.Join(k.revealed, " "); got != "db_url kubeconfig later nosuch" {
+	if got := strings.Join(k.revealed, " "); got != "db_url kubeconfig nosuch" {
 		t.Errorf("revealed %s", got)
 	}
 
@@ -109,4 +110,12 @@ func TestOutputsAreShownAndRevealed(t *testing.T) {
 	a.reads(http.StatusOK, "http://10.0.0.1:8080/", "Only people who can use the cluster can see it", "can download it")
 	a.lacks("Show", "Download kube.yaml", "hunter2")
 	s.post(path+"/outputs", url.Values{"name": {"db_url"}}).reads(http.StatusForbidden, "You can't use this cluster")
+
+	// A file without secrets is downloaded by all who read it on the page, and no other.
+	a.reads(http.StatusOK, "Download hosts.txt")
+	if file := s.post(path+"/outputs/download", url.Values{"name": {"hosts"}}); file.status != http.StatusOK || file.body != "10.0.0.1 lake\n" {
+		t.Errorf("the file is %d: %q", file.status, file.body)
+	}
+	s.post(path+"/outputs/download", url.Values{"name": {"kubeconfig"}}).reads(http.StatusForbidden, "You can't use this cluster")
+	s.post(path+"/outputs/download", url.Values{"name": {"nothing"}}).reads(http.StatusForbidden, "You can't use this cluster")
 }

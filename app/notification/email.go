@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/webhook"
 )
 
 // EmailState is how far an email is.
@@ -48,7 +47,7 @@ type AddressEmail struct {
 }
 
 // EmailTime is how long emails are queued after the last server that sends email was seen: as long as they would be tried.
-const EmailTime = webhook.DeliveryTime
+const EmailTime = 24 * time.Hour
 
 // EmailClaim asks for emails to send.
 type EmailClaim struct {

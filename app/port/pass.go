@@ -112,16 +112,11 @@ func (s *Service) Redeem(ctx context.Context, ticket, label string) (string, err
 	if err != nil {
 		return "", err
 	}
-	s.mu.Lock()
-	for nonce, until := range s.used {
-		if s.Now().Unix() >= until {
-			delete(s.used, nonce)
-		}
+	first, err := s.Store.UsePortTicket(ctx, c.Nonce, time.Unix(c.Until, 0), s.Now())
+	if err != nil {
+		return "", err
 	}
-	_, used := s.used[c.Nonce]
-	s.used[c.Nonce] = c.Until
-	s.mu.Unlock()
-	if used {
+	if !first {
 		return "", errPass
 	}
 	return s.sign(ctx, claims{Kind: passKind, Label: label, Session: c.Session, Tenant: c.Tenant, Until: s.Now().Add(PassTime).Unix()})

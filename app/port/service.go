@@ -16,6 +16,8 @@ import (
 // Store is what the service needs of the database.
 type Store interface {
 	AddAuditEntry(ctx context.Context, d app.AuditEntry) error
+	// UsePortTicket notes that a ticket was used, on whichever server; false if it was before. It forgets those that no longer matter.
+	UsePortTicket(ctx context.Context, nonce string, until, now time.Time) (bool, error)
 }
 
 // Sessions finds who is signed in.
@@ -44,7 +46,6 @@ type Service struct {
 
 	mu      sync.Mutex
 	links   map[linkKey]*link
-	used    map[string]int64 // nonces of tickets, until when they matter
 	entered map[signedIn]entered
 }
 
@@ -61,7 +62,7 @@ type entered struct {
 
 // New returns the service.
 func New(c Config) *Service {
-	return &Service{Config: c, links: map[linkKey]*link{}, used: map[string]int64{}, entered: map[signedIn]entered{}}
+	return &Service{Config: c, links: map[linkKey]*link{}, entered: map[signedIn]entered{}}
 }
 
 const (

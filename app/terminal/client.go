@@ -149,6 +149,15 @@ func (s *Service) openNew(ctx context.Context, actor app.Actor, p sshaccess.Node
 // owner is who has terminals.
 type owner struct{ tenant, user string }
 
+// Room refuses another terminal to a user who has as many as one may.
+func Room(open int) error {
+	if open < mostOfUser {
+		return nil
+	}
+	return &app.Error{Code: app.ERateLimit, RetryAfter: time.Minute, Message: "You have 20 open terminals, which is the limit.",
+		Hint: "Close one that you no longer need."}
+}
+
 // room refuses more terminals than a user or a server may have. It counts one more until opened is called.
 func (s *Service) room(actor app.Actor) (opened func(), err error) {
 	s.mu.Lock()
@@ -163,9 +172,8 @@ func (s *Service) room(actor app.Actor) (opened func(), err error) {
 			mine++
 		}
 	}
-	if mine >= mostOfUser {
-		return nil, &app.Error{Code: app.ERateLimit, RetryAfter: time.Minute, Message: "You have 20 open terminals, which is the limit.",
-			Hint: "Close one that you no longer need."}
+	if err := Room(mine); err != nil {
+		return nil, err
 	}
 	if all >= mostOpen {
 		return nil, &app.Error{Code: app.ERateLimit, RetryAfter: time.Minute, Message: "Too many terminals are open on this server.",

@@ -22,7 +22,7 @@ var unaudited = map[string]string{
 	"Redeliver":     "it resends a delivery, which is in the webhook's own list of deliveries",
 	"SecondFactors": "it lists one's own second factors",
 	"OwnEmail":      "it shows one's own address", "ShowEmailChange": "it shows what a link would confirm",
-	"Sessions":      "it lists one's own sign-ins", "Identities": "it lists who one is elsewhere", "ShowLink": "it shows what a link would tie together", "ShowDevice": "it shows who asks",
+	"Sessions": "it lists one's own sign-ins", "Identities": "it lists who one is elsewhere", "ShowLink": "it shows what a link would tie together", "ShowDevice": "it shows who asks",
 }
 
 // Every change is in the audit log, under the user's name, with an action; and no chain is broken by it.

@@ -110,8 +110,9 @@ type noMasks struct{}
 func (noMasks) MaskNotices(context.Context, app.Actor, []app.Notice) error { return nil }
 
 func (b *bench) mailer(name string, s *Server) *Mailer {
-	return &Mailer{Name: name, ServerID: "server", Installation: "i", Store: b.s, Server: s, Notice: notification.New(notification.Config{Masks: noMasks{}}).EmailNotice,
-		Log: slog.New(slog.NewTextHandler(&b.log, nil)), Now: b.clock.Now,
+	return &Mailer{Name: name, ServerID: "server", Installation: "i", Store: b.s, Server: s,
+		Notice: notification.New(notification.Config{Masks: noMasks{}}).EmailNotice,
+		Log:    slog.New(slog.NewTextHandler(&b.log, nil)), Now: b.clock.Now,
 		Chance: func() float64 { return 0 },
 		Links: func() Links {
 			return Links{Base: "https://muster.test/", Preferences: "/account/notifications", Page: func(notification.Email) string { return "/clusters/web-1" }}

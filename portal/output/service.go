@@ -4,6 +4,7 @@ import (
 	"context"
 	"mime"
 	"net/http"
+	"slices"
 
 	"muster/app"
 	"muster/app/output"
@@ -83,12 +84,31 @@ func (p *Service) page(w http.ResponseWriter, r *http.Request, a app.Actor, list
 	return nil
 }
 
+// file returns the output to download, by the rule by which the page shows it: a secret one to those who can use the cluster, others to all who
+// see it.
+func (p *Service) file(r *http.Request, a app.Actor) (output.Output, error) {
+	if err := site.Form(r); err != nil {
+		return output.Output{}, err
+	}
+	list, err := p.Outputs.ClusterOutputs(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return output.Output{}, err
+	}
+	name := r.PostForm.Get("name")
+	if i := slices.IndexFunc(list.Outputs, func(o output.Output) bool { return o.Name == name }); i >= 0 && !list.Outputs[i].Secret {
+		return list.Outputs[i], nil
+	}
+	if list, err = p.named(r, a); err != nil {
+		return output.Output{}, err
+	}
+	return list.Outputs[0], nil
+}
+
 func (p *Service) download(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	list, err := p.named(r, a)
+	o, err := p.file(r, a)
 	if err != nil {
 		return err
 	}
-	o := list.Outputs[0]
 	if o.Missing != "" {
 		return &app.Error{Code: app.EConflict, Message: "Output " + o.Name + " has no value yet.", Hint: o.Missing}
 	}

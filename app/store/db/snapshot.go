@@ -39,7 +39,7 @@ var passingTables = []string{
 	"write_batches", "leader_leases", // of servers that run
 	"provisioners", "provisioner_shares", "email_servers", // they register again
 	"chat_links", "chat_event_ids", // connections of servers, and what a chat repeats within minutes
-	"sessions", "device_codes", "chat_installs", "identity_links", "email_changes", "address_emails", // sign-ins and links that work once
+	"sessions", "device_codes", "chat_installs", "identity_links", "port_tickets", "email_changes", "address_emails", // sign-ins and links that work once
 	"writers", "leases", "chat_once", "device_asks", // their names before migration 63, as older backups are restored
 }
 

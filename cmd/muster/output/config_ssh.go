@@ -34,7 +34,7 @@ const (
 	blockStart = "# START MUSTER: hosts of clusters, written by muster cluster config-ssh"
 	blockEnd   = "# END MUSTER"
 	// mostSSHClusters is how many clusters are written at once.
-	mostSSHClusters = 200
+	mostSSHClusters = 5000
 )
 
 func configSSHCommand(c *cli.Context) *cobra.Command {
@@ -168,6 +168,9 @@ func sshClusters(ctx context.Context, c *cli.Context, args []string) (list []app
 	all, err := cl.Clusters.List(ctx, app.ClusterFilter{Limit: mostSSHClusters})
 	if err != nil {
 		return nil, err
+	}
+	if len(all) == mostSSHClusters {
+		fmt.Fprintf(c.Stderr, "Only the first %d clusters are written. To add others, name each.\n", mostSSHClusters)
 	}
 	for _, s := range all {
 		v, err := cl.Clusters.Get(ctx, s.ID)

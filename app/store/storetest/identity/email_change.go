@@ -83,7 +83,8 @@ func (t *storeTest) emailChange() {
 	if o := t.has(a, ada, "", "ada@example.com"); !o.Pending.Sent {
 		t.Errorf("the email wasn't sent: %+v", o.Pending)
 	}
-	if list, _, err := a.Identity.Users.Users(t.Ctx, boss, identity.UserFilter{}); err != nil || fmt.Sprint(list[0].PendingEmail, list[1].PendingEmail) != "ada@example.com" {
+	list, _, err := a.Identity.Users.Users(t.Ctx, boss, identity.UserFilter{})
+	if err != nil || fmt.Sprint(list[0].PendingEmail, list[1].PendingEmail) != "ada@example.com" {
 		t.Errorf("admins see %+v, %v", list, err)
 	}
 	t.reason(kit.Err(e.ShowEmailChange(t.Ctx, eve, token)), app.EConflict, "invalid_link")
@@ -99,7 +100,7 @@ func (t *storeTest) emailChange() {
 	t.mail() // there was no old address
 	t.reason(e.ChangeEmail(t.Ctx, ada, "ada@example.com"), app.EConflict, "same")
 
-	// The old address is told.
+	// The old address is notified.
 	t.Clock.Move(2 * time.Hour)
 	ada = t.fresh(ada)
 	t.Must(e.ChangeEmail(t.Ctx, ada, "ada@example.org"))

@@ -26,6 +26,8 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a recording is read as it was written", (*storeTest).recording},
 	{"terminals that servers lost end, and old ones are removed", (*storeTest).tidy},
 	{"settings of terminals are a tenant's", (*storeTest).settings},
+	{"a user's terminals are limited on all servers together", (*storeTest).room},
+	{"a ticket to a port is used once", (*storeTest).tickets},
 	{"one provisioner takes a connection", (*storeTest).tunnels},
 })
 
@@ -184,4 +186,48 @@ func (t *storeTest) tunnels() {
 	if _, err := t.Store.TunnelTaker(t.Ctx, "r"); app.CodeOf(err) != app.ENotFound {
 		t.Error(err)
 	}
+}
+
+func (t *storeTest) room() {
+	open := func(id, user string) error {
+		return t.Store.AddTerminal(t.Ctx, app.Actor{Tenant: kit.Tenant, User: user, Role: app.RoleUser},
+			terminal.Terminal{ID: id, Tenant: kit.Tenant, Cluster: "c-1", Node: "n1", User: user, OpenedAt: t.Clock.Now()})
+	}
+	n := 0
+	for ; terminal.Room(n) == nil; n++ {
+		t.Must(open(fmt.Sprint("a", n), "ada"))
+	}
+	t.Code(open("more", "ada"), app.ERateLimit)
+	t.Must(open("b", "bob"))
+	t.Must(t.Store.EndTerminal(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleUser}, "a0", "", t.Clock.Now()))
+	t.Must(open("more", "ada"))
+	t.Code(open("still more", "ada"), app.ERateLimit)
+	t.Clock.Move(terminal.UnseenTime) // the servers have died
+	t.Must(open("later", "ada"))
+}
+
+func (t *storeTest) tickets() {
+	now := t.Clock.Now()
+	use := func(nonce string, at time.Time) bool {
+		t.Helper()
+		first, err := t.Store.UsePortTicket(t.Ctx, nonce, now.Add(time.Minute), at)
+		t.Must(err)
+		return first
+	}
+	var work sync.WaitGroup
+	firsts := make([]bool, 8)
+	for i := range firsts {
+		work.Go(func() { firsts[i] = use("a", now) })
+	}
+	work.Wait()
+	won := 0
+	for _, f := range firsts {
+		if f {
+			won++
+		}
+	}
+	t.want("a ticket was first used", won, 1)
+	t.want("another one", use("b", now), true)
+	t.want("still used", use("a", now.Add(59*time.Second)), false)
+	t.want("forgotten with its time, when it isn't valid anyway", use("a", now.Add(time.Minute)), true)
 }
