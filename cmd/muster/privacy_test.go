@@ -123,7 +123,7 @@ var clusterRules = map[string]string{
 	"GET /clusters/{id}/logs":                         "SearchLogs",
 	"GET /clusters/{id}/logs/download":                "SearchLogs",
 	"GET /clusters/{id}/manage":                       "Cluster",
-	"GET /clusters/{id}/sharing":                      "Cluster",
+	"GET /clusters/{id}/sharing":                      "ClusterSharing",
 	"POST /clusters/{id}/nodes/{node}/retry":          "RetryNode",
 	"GET /clusters/{id}/operations/{operation}":       "Steps",
 	"POST /clusters/{id}/pause":                       "PauseOperation",
