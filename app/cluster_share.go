@@ -91,6 +91,6 @@ func (c Cluster) lastingOnly(useCase string) error {
 
 // AccessEnds is the error for what those can't do whose access to the cluster ends.
 func (c Cluster) AccessEnds(hint string) *Error {
-	return &Error{Code: EForbidden, Reason: "access_ends", Message: fmt.Sprintf("Your access to cluster %q ends on %s, so you can't do this.", c.Name, Moment(c.AccessUntil)),
-		Hint: hint}
+	return &Error{Code: EForbidden, Reason: "access_ends", Hint: hint,
+		Message: fmt.Sprintf("Your access to cluster %q ends on %s, so you can't do this.", c.Name, Moment(c.AccessUntil))}
 }

@@ -112,7 +112,8 @@ func TestAnExpiredInvitationIsRefused(t *testing.T) {
 	ada.get("/clusters/web-1/sharing?who=cy").reads(200, "cy co-owner until "+until)
 	cy.get("/clusters/web-1").reads(200, "Your access ends on "+until)
 	// What would outlast it is refused: to share for longer, to transfer, and the SSH key.
-	cy.post("/clusters/web-1/sharing", url.Values{"who": {"cy"}, "access": {"co-owner"}}).reads(http.StatusForbidden, "Your access to cluster \"web\" ends on "+until)
+	cy.post("/clusters/web-1/sharing", url.Values{"who": {"cy"}, "access": {"co-owner"}}).reads(http.StatusForbidden,
+		"Your access to cluster \"web\" ends on "+until)
 	cy.post("/clusters/web-1/sharing", url.Values{"who": {"cy"}, "access": {"co-owner"}, "end": {"1d"}}).reads(http.StatusForbidden)
 	cy.post("/clusters/web-1/sharing", url.Values{"visibility": {"tenant"}}).reads(http.StatusForbidden)
 	cy.post("/clusters/web-1/transfer", url.Values{"to": {"cy"}}).reads(http.StatusForbidden)

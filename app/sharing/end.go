@@ -64,8 +64,9 @@ func (s *Share) setEnd(now time.Time) error {
 	}
 	s.Until = s.Until.UTC().Truncate(time.Second)
 	if s.Until.Before(now.Add(minShare).Truncate(time.Second)) || s.Until.After(now.Add(maxShare)) {
-		return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("A share can last from 1 min to 366 days; this one would end on %s.", app.Moment(s.Until)),
-			Hint: "Choose a time in the next 366 days, or no end."}
+		return &app.Error{Code: app.EInvalid, Field: field,
+			Message: fmt.Sprintf("A share can last from 1 min to 366 days; this one would end on %s.", app.Moment(s.Until)),
+			Hint:    "Choose a time in the next 366 days, or no end."}
 	}
 	return nil
 }
@@ -82,7 +83,8 @@ func (s Share) EndNotices(c app.Cluster, at time.Time) []app.Notice {
 	n := app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, About: app.ClusterSubject(c.ID),
 		Title: fmt.Sprintf("Your access to cluster %s has ended.", c.Name), Text: "Ask " + c.Owner + " to share it again if you still need it."}
 	owner := n
-	owner.Users, owner.Title, owner.Text = []string{c.Owner}, fmt.Sprintf("The access of %s to cluster %s has ended.", s.Name(), c.Name), "Access: "+s.Access.String()+"."
+	owner.Users, owner.Text = []string{c.Owner}, "Access: "+s.Access.String()+"."
+	owner.Title = fmt.Sprintf("The access of %s to cluster %s has ended.", s.Name(), c.Name)
 	if s.Person != "" {
 		n.Users = []string{s.Person}
 	} else {

@@ -75,7 +75,8 @@ func TestClusterCertificate(t *testing.T) {
 	}
 	// Those whose access ends have no certificate for longer, and no key that would outlast it.
 	eve := b.Actor("eve", app.RoleUser)
-	if err := b.Store.CreateUser(t.Context(), identity.User{Tenant: app.DefaultTenant, Name: "eve", Role: app.RoleUser, CreatedAt: b.Clock.Now()}); err != nil {
+	user := identity.User{Tenant: app.DefaultTenant, Name: "eve", Role: app.RoleUser, CreatedAt: b.Clock.Now()}
+	if err := b.Store.CreateUser(t.Context(), user); err != nil {
 		t.Fatal(err)
 	}
 	invite := func(access app.Access, length string) {
@@ -99,10 +100,12 @@ func TestClusterCertificate(t *testing.T) {
 	}
 	b.Clock.Move(-30 * time.Minute)
 	invite(app.AccessCoOwner, "")
-	if c, err := b.Services.SSHAccess.ClusterCertificate(t.Context(), eve, forever, "ssh-ed25519 AAAA", 0); err != nil || !c.ValidUntil.Equal(ends.Add(30*time.Minute)) {
+	c, err := b.Services.SSHAccess.ClusterCertificate(t.Context(), eve, forever, "ssh-ed25519 AAAA", 0)
+	if err != nil || !c.ValidUntil.Equal(ends.Add(30*time.Minute)) {
 		t.Errorf("for good: %+v, %v", c, err)
 	}
-	if _, err := b.Services.Cluster.Sharing.ShareCluster(t.Context(), ada, forever, sharing.SharingChange{Remove: []sharing.Share{{Person: "eve"}}}); err != nil {
+	leaves := sharing.SharingChange{Remove: []sharing.Share{{Person: "eve"}}}
+	if _, err := b.Services.Cluster.Sharing.ShareCluster(t.Context(), ada, forever, leaves); err != nil {
 		t.Fatal(err)
 	}
 	done := len(keys.orders)

@@ -156,6 +156,7 @@ var clusterRules = map[string]string{
 	"GET /clusters/{id}/waiting":                         "Waiting",
 	"GET /clusters/{id}/{power:sleep|wake}":              "PreviewSleep",
 	"POST /clusters/{id}/{power:sleep|wake}":             "SleepCluster",
+	"GET /clusters/{id}/sharing":                         "ClusterSharing",
 }
 
 // clusterBodies are what is sent where an empty body is refused before the cluster is looked for.

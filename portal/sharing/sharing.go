@@ -35,7 +35,8 @@ type form struct {
 }
 
 // ends are the ends that the form offers.
-var ends = []page.Choice{{Label: "No end"}, {Value: "8h", Label: "8 hours"}, {Value: "1d", Label: "1 day"}, {Value: "1w", Label: "1 week"}, {Value: "date", Label: "At a time"}}
+var ends = []page.Choice{{Label: "No end"}, {Value: "8h", Label: "8 hours"},
+	{Value: "1d", Label: "1 day"}, {Value: "1w", Label: "1 week"}, {Value: "date", Label: "At a time"}}
 
 // dateField is a time as the form has it: in UTC, which a script turns into the reader's zone.
 func dateField(t time.Time) string {

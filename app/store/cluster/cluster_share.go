@@ -62,7 +62,8 @@ func SharedWith(r *app.ClusterReader) (column string, args []any) {
 // sharedUntil is the column for when that access ends: 0 for never, and where nothing was shared.
 func sharedUntil(r *app.ClusterReader) (column string, args []any) {
 	shared, args := isShared(r)
-	return `coalesce((SELECT s.until FROM cluster_shares s WHERE ` + shared + ` ORDER BY s.access DESC, CASE WHEN s.until = 0 THEN 0 ELSE 1 END, s.until DESC LIMIT 1), 0)`, args
+	return `coalesce((SELECT s.until FROM cluster_shares s WHERE ` + shared + `
+		ORDER BY s.access DESC, CASE WHEN s.until = 0 THEN 0 ELSE 1 END, s.until DESC LIMIT 1), 0)`, args
 }
 
 // AccessOf is what a reader may do with a cluster; shared is what was shared with them.
@@ -196,11 +197,13 @@ func sharingOf(each func(func(db.Scanner) error, string, ...any) error, c app.Cl
 		one.Until = db.FromMicros(until)
 		list.Shares = append(list.Shares, one)
 		return err
-	}, `SELECT s.person, s.in_group, s.access, s.until FROM cluster_shares s WHERE s.cluster = ? AND `+counts+` ORDER BY s.in_group, s.person`, c.ID, db.Micros(now))
+	}, `SELECT s.person, s.in_group, s.access, s.until FROM cluster_shares s WHERE s.cluster = ? AND `+counts+`
+		ORDER BY s.in_group, s.person`, c.ID, db.Micros(now))
 	return list, err
 }
 
-func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string, change sharing.SharingChange, most int, at time.Time) (after sharing.ClusterSharing, err error) {
+func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string, change sharing.SharingChange, most int, at time.Time) (
+	after sharing.ClusterSharing, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, who.Tenant, cluster)
 		if err != nil {

@@ -24,7 +24,8 @@ func (s *Store) EndShares(ctx context.Context, now time.Time, limit int) (ended 
 			one.Until = db.FromMicros(until)
 			list = append(list, one)
 			return err
-		}, `SELECT tenant, cluster, person, in_group, access, until FROM cluster_shares WHERE until > 0 AND until <= ? ORDER BY until LIMIT ?`, db.Micros(now), limit)
+		}, `SELECT tenant, cluster, person, in_group, access, until FROM cluster_shares WHERE until > 0 AND until <= ?
+			ORDER BY until LIMIT ?`, db.Micros(now), limit)
 		if err != nil {
 			return err
 		}

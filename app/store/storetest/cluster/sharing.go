@@ -190,7 +190,8 @@ func (t *storeTest) sharesEnd() {
 		t.Errorf("bob was notified %+v, %v", notified, err)
 	}
 	notified, err = t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: n.Cluster.Owner}, 0, 10)
-	if err != nil || !slices.ContainsFunc(notified, func(o app.Notice) bool { return o.Title == "The access of bob to cluster web has ended." }) {
+	ended := func(o app.Notice) bool { return o.Title == "The access of bob to cluster web has ended." }
+	if err != nil || !slices.ContainsFunc(notified, ended) {
 		t.Errorf("the owner was notified %+v, %v", notified, err)
 	}
 }
