@@ -97,6 +97,7 @@ var rooms = []room{
 		"who signs in to a node may change its cluster, whose provider says where it is"},
 	{"app/port", []string{"nouns", "app/identity", "app/sshaccess"}, "who is signed in reaches a node's ports over SSH"},
 	{"app/nodefile", []string{"nouns", "app/sshaccess", "app/terminal"}, "files are copied as terminals are opened"},
+	{"app/nodefile/nodefiletest", []string{"nouns"}, "a node for tests needs only the nouns"},
 	{"app/terminal", []string{"nouns", "app/cluster", "app/sshaccess"}, "a terminal is on a node of a cluster"},
 	{"app/tunnel", []string{"nouns"}, "a connection is to an address"},
 	{"app/upkeep", []string{"nouns", "app/cluster", "app/idle", "app/image", "app/lease", "app/operation", "app/pool", "app/scaling", "app/sharing", "app/terminal", "app/usage"},

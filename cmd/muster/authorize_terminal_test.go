@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 
 	"muster/app/all"
 	"muster/app/family"
+	"muster/app/nodefile"
 	"muster/app/port"
 	"muster/app/terminal"
 )
@@ -27,6 +29,19 @@ func (s *scene) terminal(cluster string) terminal.Terminal {
 var terminalTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
 	"OpenTerminal": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Terminal.OpenTerminal(ctx, s.actor, terminal.Open{Cluster: s.cluster(), Node: "n1"})
+		return err
+	},
+	"NodeFiles": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.NodeFiles.NodeFiles(ctx, s.actor, nodefile.At{Cluster: s.cluster(), Node: "n1"})
+		return err
+	},
+	"DownloadNodeFile": func(ctx context.Context, a *all.Services, s *scene) error {
+		return a.NodeFiles.DownloadNodeFile(ctx, s.actor, nodefile.At{Cluster: s.cluster(), Node: "n1", Path: "f"},
+			func(family.File) (io.Writer, error) { return io.Discard, nil })
+	},
+	"UploadNodeFile": func(ctx context.Context, a *all.Services, s *scene) error {
+		u := nodefile.Upload{Folder: nodefile.At{Cluster: s.cluster(), Node: "n1"}, Name: "f"}
+		_, err := a.NodeFiles.UploadNodeFile(ctx, s.actor, u, strings.NewReader("x"))
 		return err
 	},
 	"SSHStream": func(ctx context.Context, a *all.Services, s *scene) error {

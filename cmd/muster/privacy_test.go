@@ -157,6 +157,9 @@ var clusterRules = map[string]string{
 	"GET /clusters/{id}/{power:sleep|wake}":              "PreviewSleep",
 	"POST /clusters/{id}/{power:sleep|wake}":             "SleepCluster",
 	"GET /clusters/{id}/sharing":                         "ClusterSharing",
+	"GET /clusters/{id}/nodes/{node}/files":              "NodeFiles",
+	"POST /clusters/{id}/nodes/{node}/files":             "UploadNodeFile",
+	"GET /clusters/{id}/nodes/{node}/files/download":     "DownloadNodeFile",
 }
 
 // clusterBodies are what is sent where an empty body is refused before the cluster is looked for.

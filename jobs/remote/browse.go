@@ -23,7 +23,7 @@ import (
 const (
 	// listMax is how much a machine may say about a folder, in bytes: some 20,000 files.
 	listMax = 4 << 20
-	// filesAtOnce is how many requests of a transfer are under way, of 32 KiB each.
+	// filesAtOnce is how many requests of a transfer run at once, of 32 KiB each.
 	filesAtOnce = 64
 	// linksAtOnce is how many links are followed at the same time, and linksMax how many of a folder.
 	linksAtOnce = 16
@@ -86,7 +86,7 @@ func (c *Conn) openFiles(ctx context.Context, listMax int64) (family.Files, erro
 // Close implements family.Files.
 func (b *browsing) Close() error {
 	b.stop()
-	_ = b.ch.Close() // first: the library's waits for all that is under way
+	_ = b.ch.Close() // first: the library's waits for all that still runs
 	_ = b.client.Close()
 	return nil
 }
@@ -166,7 +166,7 @@ func (b *browsing) Read(ctx context.Context, p string, begin func(family.File) (
 	if err != nil {
 		return b.fail(ctx, "read", p, err)
 	}
-	if !info.Mode().IsRegular() { // opening others, such as a pipe, may wait for ever
+	if !info.Mode().IsRegular() { // opening others, such as a pipe, may never return
 		return &app.Error{Code: app.EInvalid, Reason: family.FileKind, Message: humanize.FileName(p) + " isn't a file, so it can't be downloaded.",
 			Hint: "To download a folder, use muster cluster cp -r."}
 	}
@@ -314,8 +314,11 @@ func (b *browsing) fail(ctx context.Context, act, p string, err error) error {
 	case errors.Is(err, sftp.ErrSSHFxConnectionLost), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return &app.Error{Code: app.ETransient, Reason: "connection_lost", Message: "The connection to the node was lost.", Hint: "Try again.", Err: err}
 	case errors.As(err, &status):
-		return &app.Error{Code: app.EInvalid, Reason: family.FileFailed, Message: fmt.Sprintf("The node refused to %s %s.", act, name),
-			Hint: "Check that its disk is writable and that the name isn't too long.", Err: err}
+		hint := "Choose another path, or find out why in a terminal."
+		if act == "write to" {
+			hint = "Check that its disk is writable and that the name isn't too long."
+		}
+		return &app.Error{Code: app.EInvalid, Reason: family.FileFailed, Message: fmt.Sprintf("The node refused to %s %s.", act, name), Hint: hint, Err: err}
 	}
 	return err
 }

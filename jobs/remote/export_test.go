@@ -75,3 +75,8 @@ func (c *Conn) ExitWithoutHello(code int) error {
 	_, err := r.wait(context.Background())
 	return err
 }
+
+// OpenFilesWith is OpenFiles for lists of so many bytes.
+func (c *Conn) OpenFilesWith(ctx context.Context, listMax int64) (family.Files, error) {
+	return c.openFiles(ctx, listMax)
+}

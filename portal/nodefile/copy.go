@@ -105,6 +105,9 @@ func (p *Service) upload(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	body := r.Body
 	l := List{Replace: r.URL.Query().Has("replace")}
 	to, n, err := p.uploadAll(r, a, &l)
+	if r.Context().Err() != nil { // the browser has left, or its sign-in has ended
+		panic(http.ErrAbortHandler)
+	}
 	if err != nil {
 		_, _ = io.CopyN(io.Discard, body, drainMax)
 	}

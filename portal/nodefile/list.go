@@ -141,6 +141,9 @@ func readable(f family.File) bool {
 	return f.Mode.IsRegular() || isLink(f) && !f.Leads
 }
 
+// mode is how ls shows permissions.
+func mode(f family.File) string { return strings.Replace(f.Mode.String(), "L", "l", 1) }
+
 // count says how many there are.
 func (l List) count() string {
 	n := humanize.Count(l.Folder.Found, "item")
