@@ -15,7 +15,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-type scheduleInput struct {
+// ScheduleInput names a schedule.
+type ScheduleInput struct {
 	site.IDInput
 	Name string `path:"name" maxLength:"63" doc:"Name of the schedule"`
 }
@@ -53,7 +54,7 @@ func (p *Service) apiScheduleCreate(ctx context.Context, in *scheduleCreateInput
 }
 
 type schedulePauseInput struct {
-	scheduleInput
+	ScheduleInput
 	Body struct {
 		Paused bool `json:"paused" doc:"No runs until it's resumed"`
 	}
@@ -67,7 +68,7 @@ func (p *Service) apiSchedulePause(ctx context.Context, in *schedulePauseInput) 
 	return &site.Body[run.ActionSchedule]{Body: s}, nil
 }
 
-func (p *Service) apiScheduleDelete(ctx context.Context, in *scheduleInput) (*struct{}, error) {
+func (p *Service) apiScheduleDelete(ctx context.Context, in *ScheduleInput) (*struct{}, error) {
 	if err := p.Runs.DeleteActionSchedule(ctx, site.Caller(ctx), in.ID, in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
