@@ -9,12 +9,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/apptest/harness"
 	"muster/app/family"
 	"muster/app/port"
+	"muster/app/sharing"
 	"muster/app/sshaccess"
 )
 
@@ -184,5 +186,33 @@ func TestLinksAreSharedAndEnd(t *testing.T) {
 	b.Clock.Move(2 * port.IdleTime)
 	if left := s.CheckAll(t.Context(), ada); left != 0 {
 		t.Errorf("%d idle links", left)
+	}
+	// A share that has ended counts for nothing, though no one has removed it: for ports, and for what SSH clients connect through the server.
+	change := sharing.SharingChange{Add: []sharing.Share{{Person: "bob", Access: app.AccessUser, For: "8h"}}}
+	if _, err := b.Services.Cluster.Sharing.ShareCluster(t.Context(), ada, n.Cluster.ID, change); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = s.DialPort(t.Context(), bob, at); err != nil {
+		t.Fatal(err)
+	}
+	streams := func() app.Code {
+		why := a.StillMay(t.Context(), bob, "CheckSSHStream", n.Cluster.ID, "n1")
+		if why == nil {
+			return ""
+		}
+		return why.Code
+	}
+	if left, code := s.CheckAll(t.Context(), bob), streams(); left != 1 || code != "" {
+		t.Errorf("%d links of someone the cluster is shared with, and %s", left, code)
+	}
+	b.Clock.Move(8 * time.Hour)
+	if left, code := s.CheckAll(t.Context(), bob), streams(); left != 0 || code != app.EForbidden {
+		t.Errorf("%d links after the end of the share, and %q", left, code)
+	}
+	if _, err := c.Read(make([]byte, 1)); err == nil {
+		t.Error("a connection is open after the end of the share")
+	}
+	if _, err := s.DialPort(t.Context(), bob, at); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("an expired invitation opens a port: %v", err)
 	}
 }
