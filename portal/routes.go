@@ -9,6 +9,7 @@ import (
 	"muster/portal/catalog"
 	"muster/portal/chat"
 	"muster/portal/cluster"
+	"muster/portal/docs"
 	"muster/portal/execution"
 	"muster/portal/fleet"
 	"muster/portal/health"
@@ -47,6 +48,7 @@ func (p *Portal) pages() []site.Route {
 		[]site.Route{site.Show("/live", p.live.stream).Stream()},
 		identity.Routes(p.identity),
 		home.Routes(p.home),
+		docs.Routes(p.docs),
 		template.Routes(p.template),
 		cluster.Routes(p.cluster),
 		node.Routes(p.node),

@@ -6,6 +6,7 @@ import (
 	"muster/portal/catalog"
 	"muster/portal/chat"
 	"muster/portal/cluster"
+	"muster/portal/docs"
 	"muster/portal/execution"
 	"muster/portal/fleet"
 	"muster/portal/health"
@@ -67,6 +68,7 @@ type services struct {
 	notification *notification.Service
 	terminal     *terminal.Service
 	port         *port.Service
+	docs         *docs.Service
 }
 
 func newServices(s *site.Site) (n services) {
@@ -79,6 +81,7 @@ func newServices(s *site.Site) (n services) {
 	n.notification = notification.New(s)
 	n.terminal = terminal.New(s)
 	n.port = port.New(s)
+	n.docs = docs.New(s)
 	n.audit = audit.New(s)
 	n.chat = chat.New(s)
 	n.health = health.New(s)
