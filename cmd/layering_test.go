@@ -258,6 +258,8 @@ var rooms = []room{
 	{"portal/activity", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/bulk", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/home", []string{"nouns", "domains", "portal/address", "portal/cluster", "portal/execution", "portal/fleet", "portal/page", "portal/policy", "portal/quota", "portal/site", "portal/template", "portal/webhook"}, "the first page sums up other nouns"},
+	{"docs", nil, "pages for people know no code"},
+	{"portal/docs", []string{"nouns", "docs", "portal/page", "portal/site"}, "the documentation knows no noun"},
 	{"portal/audit", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/chat", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/health", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
@@ -353,6 +355,7 @@ var homes = []struct {
 	{"github.com/gliderlabs/ssh", []string{"providers/sandbox", "jobs/remote/remotetest"}, "a machine without an sshd of its own is one inside the sandbox"},
 	{"github.com/pkg/sftp", []string{"jobs/remote", "jobs/remote/*", "providers/sandbox"}, "files go over the same connections"},
 	{"github.com/a-h/templ", []string{"portal", "portal/*", "cmd/dev"}, "HTML is the web face's"},
+	{"github.com/yuin/goldmark", []string{"portal/docs"}, "one room reads Markdown"},
 	{"github.com/go-chi/chi", []string{"portal", "portal/*"}, "routes are the web face's"},
 	{"github.com/danielgtaylor/huma", []string{"portal", "portal/*"}, "the REST API is served by the web face"},
 	{"github.com/coreos/go-oidc", []string{"portal/oidc"}, "one room speaks OpenID Connect"},
@@ -416,7 +419,7 @@ var alsoPure = []string{"net/url", "net/netip", "net/mail", "github.com/robfig/c
 // The top of the tree: a folder is a room, and a new room is a decision. True marks those that must be there; bin is
 // what make leaves and git never sees.
 var top = map[string]bool{
-	"app": true, "automators": true, "bin": false, "bot": false, "cmd": true, "deploy": false, "docs": false, "examples": true, "jobs": true,
+	"app": true, "automators": true, "bin": false, "bot": false, "cmd": true, "deploy": false, "docs": true, "examples": true, "jobs": true,
 	"migrations": true, "planner": true, "portal": true, "providers": true, "solver": true,
 }
 

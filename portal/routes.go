@@ -11,6 +11,7 @@ import (
 	"muster/portal/catalog"
 	"muster/portal/chat"
 	"muster/portal/cluster"
+	"muster/portal/docs"
 	"muster/portal/execution"
 	"muster/portal/fleet"
 	"muster/portal/health"
@@ -51,6 +52,7 @@ func (p *Portal) pages() []site.Route {
 		[]site.Route{site.Show("/live", p.live.stream).Stream()},
 		identity.Routes(p.identity),
 		home.Routes(p.home),
+		docs.Routes(p.docs),
 		template.Routes(p.template),
 		bulk.Routes(p.bulk),
 		activity.Routes(p.activity),

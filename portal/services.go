@@ -8,6 +8,7 @@ import (
 	"muster/portal/catalog"
 	"muster/portal/chat"
 	"muster/portal/cluster"
+	"muster/portal/docs"
 	"muster/portal/execution"
 	"muster/portal/fleet"
 	"muster/portal/health"
@@ -75,6 +76,7 @@ type services struct {
 	terminal     *terminal.Service
 	port         *port.Service
 	nodefile     *nodefile.Service
+	docs         *docs.Service
 }
 
 func newServices(s *site.Site) (n services) {
@@ -89,6 +91,7 @@ func newServices(s *site.Site) (n services) {
 	n.terminal = terminal.New(s)
 	n.port = port.New(s)
 	n.nodefile = nodefile.New(s)
+	n.docs = docs.New(s)
 	n.audit = audit.New(s)
 	n.chat = chat.New(s)
 	n.health = health.New(s)

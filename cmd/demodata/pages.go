@@ -72,6 +72,7 @@ func (h *Instance) known(ctx context.Context) (map[string]string, error) {
 	boss := h.actor(Admin)
 	k := map[string]string{"template": "web-shop", "user": user, "policy": "big-clusters", "hook": "on-call", "pool": "runners", "tenants": "research", "group": "shop", "kind": "template", "name": "web-shop",
 		"family": "automator", "type": "shell",
+		"/docs/{page} page": "terminals", "/docs/{folder}/{page} folder": "start", "/docs/{folder}/{page} page": "cluster",
 		"node": "n1", "/admin/catalog/provider/{name}/check name": "frankfurt", "/admin/catalog/provider/{name}/offers name": "frankfurt",
 		"/clusters/{id}/{power:sleep|wake} power": "sleep", "/admin/webhooks/{hook}/deliveries/{delivery} hook": "chargeback"}
 	for name, patterns := range map[string][]string{

@@ -13,9 +13,10 @@ type Frame struct {
 	Live    bool     // the page updates live; see portal/live.go
 	Styles  []string // additional style sheets in static/assets
 	Scripts []string // additional scripts
-	At      string   // the part of the portal: "home", "clusters", "new", "templates", "requests", "questions", "usage", "admin", "account", "notices"
+	At      string   // the part of the portal: "home", "clusters", "new", "templates", "requests", "questions", "usage", "admin", "account", "notices", "docs"
 	Side    string   // on admin pages, the path of the section; "/admin" on the overview; "" elsewhere
 	Sought  string   // the search text
+	Help    string   // the documentation about the page
 	All     []Section
 	Tenants []string // tenants the actor can switch to; none for most people
 	Inbox   int      // requests waiting for the actor

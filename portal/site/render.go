@@ -14,6 +14,7 @@ import (
 func (p *Site) Frame(r *http.Request, title string) page.Frame {
 	f := page.Frame{Title: title, Note: p.Note, All: sections()}
 	if a, ok := p.Actor(r); ok {
+		f.Help = helpAt(r)
 		f.Actor, f.Version, f.Inbox, f.Asked = &a, p.Version, p.Inbox(r.Context(), a), p.Asking(r.Context(), a)
 		f.Unread = p.Unread(r.Context(), a)
 		f.Tenants = p.tenantsFor(r.Context(), a)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/output"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
@@ -15,14 +16,19 @@ import (
 )
 
 func kubeconfigCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{
+	var merge, keep bool
+	cmd := &cobra.Command{
 		Use:   "kubeconfig ID|NAME",
-		Short: "Print the kubeconfig of a Kubernetes cluster",
+		Short: "Print or merge the kubeconfig of a Kubernetes cluster",
 		Long: "Print the kubeconfig that a cluster's outputs have: a file that is named kubeconfig, or ends in _kubeconfig.\n" +
-			"Anyone who has it can use the cluster, so save it in a private file.",
-		Example: "  muster cluster kubeconfig kube >kube.yaml\n  chmod 600 kube.yaml\n  kubectl --kubeconfig kube.yaml get nodes",
+			"Anyone who has it can use the cluster, so save it in a private file. With --merge, it's added to the first file of\n" +
+			"$KUBECONFIG, or to ~/.kube/config: names begin with the cluster's name, and replace those of an earlier merge.",
+		Example: "  muster cluster kubeconfig kube --merge\n  muster cluster kubeconfig kube >kube.yaml\n  chmod 600 kube.yaml\n  kubectl --kubeconfig kube.yaml get nodes",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if keep && !merge {
+				return cli.Usagef("--keep-current-context needs --merge")
+			}
 			cl, v, err := cluster.ConnectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
@@ -39,6 +45,10 @@ func kubeconfigCommand(c *cli.Context) *cobra.Command {
 					if o, err = pick(list, o.Name); err != nil {
 						return err
 					}
+					if merge && o.Missing == "" {
+						m := mark{Server: cl.Settings().URL, Tenant: v.Tenant, Cluster: v.Name, ID: v.ID}
+						return printMerged(c, "kubeconfig of "+v.Name, o.Value, m, keep)
+					}
 					return printFile(c, list, o)
 				}
 			}
@@ -46,6 +56,23 @@ func kubeconfigCommand(c *cli.Context) *cobra.Command {
 				Hint: "List its outputs: muster cluster outputs " + v.Name}
 		},
 	}
+	cmd.Flags().BoolVar(&merge, "merge", false, "merge it into the first file of $KUBECONFIG, or ~/.kube/config")
+	cmd.Flags().BoolVar(&keep, "keep-current-context", false, "with --merge: don't change the current context")
+	return cmd
+}
+
+// printMerged merges a kubeconfig and says how to use it.
+func printMerged(c *cli.Context, source, value string, m mark, keep bool) error {
+	file, err := kubeconfigPath()
+	if err != nil {
+		return err
+	}
+	name, err := mergeKubeconfig(file, source, value, m, keep)
+	if err != nil {
+		return err
+	}
+	return c.Say(map[string]any{"file": file, "context": name, "current": !keep},
+		"Added context %s to %s. For example: kubectl --context %s get nodes", name, file, humanize.ShellQuote(name))
 }
 
 func isKubeconfig(o output.Output) bool {
