@@ -63,7 +63,8 @@ func TestEachPageHasHelp(t *testing.T) {
 		}
 	}
 	id := s.cluster(ada, "lake", "hadoop", 3)
-	for path, to := range map[string]string{"/clusters": "/docs/operations", "/clusters/" + id: "/docs/portal#cluster-pages", "/": "/docs", "/docs/life": "/docs", "/nosuch": "/docs"} {
+	for path, to := range map[string]string{"/clusters": "/docs/operations", "/clusters/" + id: "/docs/portal#cluster-pages",
+		"/": "/docs", "/docs/life": "/docs", "/nosuch": "/docs"} {
 		if a := s.get(path); !strings.Contains(a.body, `href="`+to+`" title="Help"`) && !strings.Contains(a.body, `href="`+to+`" aria-current title="Help"`) {
 			t.Errorf("%s doesn't link to %s", path, to)
 		}

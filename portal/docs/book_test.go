@@ -121,7 +121,8 @@ func TestPagesAreRendered(t *testing.T) {
 func TestMarkdownIsBounded(t *testing.T) {
 	b, err := Load(fstest.MapFS{
 		"README.md": {Data: []byte("# Documentation\n\n## Use\n\n| page | contents |\n|---|---|\n| [a.md](a.md), [x](gone.md) | [b](sub/b.md) |\n")},
-		"a.md": {Data: []byte("# A & B\n\n<script>alert(1)</script>\n\nText <b onclick=\"x()\">bold</b> [js](javascript:alert(1)) ![pic](x.png) [code](../main.go#L1) " +
+		"a.md": {Data: []byte("# A & B\n\n<script>alert(1)</script>\n\nText <b onclick=\"x()\">bold</b> [js](javascript:alert(1)) ![pic](x.png) " +
+			"[code](../main.go#L1) " +
 			"[b](sub/b.md#two-words) [spec](openapi.json) [out](https://example.org/?a=1&b=2) [up](README.md)\n\n" +
 			"## Two *words*\n\n## Two `words`\n\n    <i>code</i>\n\n| a | b |\n|--:|---|\n| 1 | 2 |\n")},
 		"sub/b.md": {Data: []byte("# B\n\n## Two words\n\n[a](../a.md) [self](#two-words)\n")},
@@ -129,7 +130,8 @@ func TestMarkdownIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(b.Groups) != 2 || b.Groups[1].Name != "Use" || len(b.Groups[0].Pages) != 0 || len(b.Groups[1].Pages) != 1 || b.Groups[1].Pages[0].Address() != "/docs/a" {
+	if len(b.Groups) != 2 || len(b.Groups[0].Pages) != 0 || len(b.Groups[1].Pages) != 1 ||
+		b.Groups[1].Name != "Use" || b.Groups[1].Pages[0].Address() != "/docs/a" {
 		t.Errorf("the contents are %+v", b.Groups)
 	}
 	p, _ := b.Page("a")

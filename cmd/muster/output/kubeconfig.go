@@ -23,8 +23,9 @@ func kubeconfigCommand(c *cli.Context) *cobra.Command {
 		Long: "Print the kubeconfig that a cluster's outputs have: a file that is named kubeconfig, or ends in _kubeconfig.\n" +
 			"Anyone who has it can use the cluster, so save it in a private file. With --merge, it's added to the first file of\n" +
 			"$KUBECONFIG, or to ~/.kube/config: names begin with the cluster's name, and replace those of an earlier merge.",
-		Example: "  muster cluster kubeconfig kube --merge\n  muster cluster kubeconfig kube >kube.yaml\n  chmod 600 kube.yaml\n  kubectl --kubeconfig kube.yaml get nodes",
-		Args:    cli.Exactly("ID|NAME"),
+		Example: "  muster cluster kubeconfig kube --merge\n  muster cluster kubeconfig kube >kube.yaml\n" +
+			"  chmod 600 kube.yaml\n  kubectl --kubeconfig kube.yaml get nodes",
+		Args: cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if keep && !merge {
 				return cli.Usagef("--keep-current-context needs --merge")

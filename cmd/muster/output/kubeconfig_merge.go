@@ -255,7 +255,8 @@ func (k kubeconfig) only(source string) error {
 			seen[name] = true
 			for i := 0; i < len(content.Content); i += 2 {
 				if key := content.Content[i]; !slices.Contains(harmless[l.list], key.Value) {
-					return &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%s:%d: %s %q has %s, which can name a program or file of this host", source, key.Line, l.content, name, key.Value),
+					return &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%s:%d: %s %q has %s, which can name a program or file of this host",
+						source, key.Line, l.content, name, key.Value),
 						Hint: "Nothing was changed. If you trust it, print it without --merge and use it as a file of its own."}
 				}
 			}

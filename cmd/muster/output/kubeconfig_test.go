@@ -101,9 +101,10 @@ func TestMergesKubeconfigs(t *testing.T) {
 		keep     bool
 		want     string
 	}{
-		"into nothing":        {"", shopMark, false, "shop-default shop-default shop-default=shop-default@shop-default shop-default"},
-		"into nothing, keep":  {"", shopMark, true, "shop-default shop-default shop-default=shop-default@shop-default"},
-		"kubectl's empty one": {"apiVersion: v1\nclusters: []\ncontexts: null\ncurrent-context: \"\"\nkind: Config\nusers: []\n", shopMark, false, "shop-default shop-default shop-default=shop-default@shop-default shop-default"},
+		"into nothing":       {"", shopMark, false, "shop-default shop-default shop-default=shop-default@shop-default shop-default"},
+		"into nothing, keep": {"", shopMark, true, "shop-default shop-default shop-default=shop-default@shop-default"},
+		"kubectl's empty one": {"apiVersion: v1\nclusters: []\ncontexts: null\ncurrent-context: \"\"\nkind: Config\nusers: []\n", shopMark, false,
+			"shop-default shop-default shop-default=shop-default@shop-default shop-default"},
 		"beside others": {mine, shopMark, false,
 			"shop-default,shop-default-2 ada,shop-default home=ada@shop-default,shop-default=shop-default@shop-default-2 shop-default"},
 		"keep": {mine, shopMark, true,
@@ -115,7 +116,8 @@ func TestMergesKubeconfigs(t *testing.T) {
 		"renamed": {again, renamed, true,
 			"shop-default,store-default ada,store-default home=ada@shop-default,store-default=store-default@store-default store-default"},
 		"another server's": {again, other, false,
-			"shop-default,shop-default-2,shop-default-3 ada,shop-default,shop-default-2 home=ada@shop-default,shop-default=shop-default@shop-default-2,shop-default-2=shop-default-2@shop-default-3 shop-default-2"},
+			"shop-default,shop-default-2,shop-default-3 ada,shop-default,shop-default-2 " +
+				"home=ada@shop-default,shop-default=shop-default@shop-default-2,shop-default-2=shop-default-2@shop-default-3 shop-default-2"},
 	} {
 		if got := namesIn(t, mergeInto(t, c.existing, c.m, c.keep)); got != c.want {
 			t.Errorf("%s:\n%s, not\n%s", name, got, c.want)
@@ -144,10 +146,11 @@ func TestBrokenKubeconfigsAreRefused(t *testing.T) {
 		"no name":           {"users:\n- user: {}\n", incoming, "config:2: an entry of users has no name"},
 		"too large":         {"a: " + strings.Repeat("x", maxKubeconfig), incoming, "larger than 4 MiB"},
 		"nothing incoming":  {mine, "kind: Config\n", "kubeconfig of shop: it has no clusters"},
-		"a program":         {mine, strings.Replace(incoming, "client-key-data: Qg==", "exec: {command: sh}", 1), `kubeconfig of shop:8: user "default" has exec, which can name a program`},
-		"a file":            {mine, strings.Replace(incoming, "client-key-data: Qg==", "tokenFile: /etc/shadow", 1), "has tokenFile"},
-		"an alias":          {mine, strings.Replace(incoming, "user: {", "user: &a {", 1), "has aliases"},
-		"an unknown user":   {mine, strings.Replace(incoming, "user: default", "user: root", 1), "a context has no user"},
+		"a program": {mine, strings.Replace(incoming, "client-key-data: Qg==", "exec: {command: sh}", 1),
+			`kubeconfig of shop:8: user "default" has exec, which can name a program`},
+		"a file":          {mine, strings.Replace(incoming, "client-key-data: Qg==", "tokenFile: /etc/shadow", 1), "has tokenFile"},
+		"an alias":        {mine, strings.Replace(incoming, "user: {", "user: &a {", 1), "has aliases"},
+		"an unknown user": {mine, strings.Replace(incoming, "user: default", "user: root", 1), "a context has no user"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "config")
