@@ -44,10 +44,10 @@ var runTries = map[string]func(ctx context.Context, a *all.Services, s *scene) e
 	},
 }
 
-// noneSuch is no refusal: the cluster has no such action or schedule, which only those learn who may use it.
+// noneSuch tells a refusal from the answer that the cluster has no such action or schedule, which only those learn who may use it.
 func noneSuch(err error) error {
-	if e := app.AsError(err); err != nil && (strings.Contains(e.Message, "missing")) {
-		return nil
+	if e := app.AsError(err); err != nil && strings.Contains(e.Message, "missing") {
+		return &app.Error{Code: app.EConflict, Message: e.Message}
 	}
 	return err
 }
