@@ -131,7 +131,6 @@ var clusterRules = map[string]string{
 	"GET /clusters/{id}/logs":                            "SearchLogs",
 	"GET /clusters/{id}/logs/download":                   "SearchLogs",
 	"GET /clusters/{id}/manage":                          "Cluster",
-	"GET /clusters/{id}/sharing":                         "Cluster",
 	"POST /clusters/{id}/nodes/{node}/retry":             "RetryNode",
 	"GET /clusters/{id}/operations/{operation}":          "Steps",
 	"POST /clusters/{id}/pause":                          "PauseOperation",
