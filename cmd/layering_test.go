@@ -37,7 +37,8 @@ var nouns = []string{"app", "app/observe", "app/humanize", "app/label", "app/tem
 var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/health", "app/identity",
 	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/plugin", "app/policy", "app/pool", "app/port",
 	"app/notification", "app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
-	"app/nodefile", "app/sshaccess", "app/terminal", "app/tunnel", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine",
+	"app/nodefile",
+	"app/sshaccess", "app/terminal", "app/tunnel", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine",
 	"app/scaling", "app/activity", "app/run", "app/output"}
 
 // The first matching line counts.
