@@ -312,7 +312,7 @@ func (b *browsing) fail(ctx context.Context, act, p string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return &app.Error{Code: app.EForbidden, Reason: family.FileDenied,
 			Message: fmt.Sprintf("Permission denied: user %s of the node can't %s %s.", b.user, act, name),
-			Hint: "Choose another folder, or change its permissions in a terminal."}
+			Hint:    "Choose another folder, or change its permissions in a terminal."}
 	case errors.Is(err, sftp.ErrSSHFxConnectionLost), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return &app.Error{Code: app.ETransient, Reason: "connection_lost", Message: "The connection to the node was lost.", Hint: "Try again.", Err: err}
 	case errors.As(err, &status):
