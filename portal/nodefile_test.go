@@ -78,7 +78,7 @@ func TestFilesOfANode(t *testing.T) {
 	w, n := newFileSite(t)
 	w.enter("ada")
 	large := strings.Repeat("x", 1<<20) // more than other forms may have
-	resp, _ := w.send(false, nil, "a.txt", "one", "large", large)
+	resp, body := w.send(false, nil, "a.txt", "one", "large", large)
 	if to := resp.Header.Get("Location"); resp.StatusCode != http.StatusSeeOther || to != filesPath+"?path="+url.QueryEscape(n.Home)+"&uploaded=2" {
 		t.Fatalf("%d to %s", resp.StatusCode, to)
 	}
@@ -93,7 +93,7 @@ func TestFilesOfANode(t *testing.T) {
 		says    string
 	}{
 		"exists":           {false, nil, []string{"a.txt", "two"}, http.StatusConflict, "<strong>" + n.Home + "/a.txt already exists.</strong>"},
-		"to a script":      {false, []string{"Muster-Part", "upload"}, []string{"a.txt", "two"}, http.StatusConflict, n.Home + "/a.txt already exists. To overwrite it"},
+		"to a script":      {false, []string{"Muster-Part", "upload"}, []string{"a.txt", "two"}, http.StatusConflict, "/a.txt already exists. To overwrite it"},
 		"a path":           {true, nil, []string{"../a.txt", "two"}, http.StatusUnprocessableEntity, "isn&#39;t a name for a file."},
 		"no file":          {true, nil, nil, http.StatusUnprocessableEntity, "Choose a file."},
 		"another's page":   {true, []string{"Sec-Fetch-Site", "cross-site"}, []string{"a.txt", "two"}, http.StatusForbidden, "came from another site"},
@@ -107,11 +107,13 @@ func TestFilesOfANode(t *testing.T) {
 			t.Errorf("%s: a.txt has %q", name, b)
 		}
 	}
-	if resp, body := w.browser(http.MethodGet, filesPath+"?path=none", nil); resp.StatusCode != http.StatusNotFound || !strings.Contains(body, "There is no such file.") {
+	resp, body = w.browser(http.MethodGet, filesPath+"?path=none", nil)
+	if resp.StatusCode != http.StatusNotFound || !strings.Contains(body, "There is no such file.") {
 		t.Errorf("a folder that isn't there: %d", resp.StatusCode)
 	}
 	n.Down(true)
-	if resp, body := w.browser(http.MethodGet, filesPath, nil); resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "The node isn&#39;t responding.") {
+	resp, body = w.browser(http.MethodGet, filesPath, nil)
+	if resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "The node isn&#39;t responding.") {
 		t.Errorf("a node that is down: %d", resp.StatusCode)
 	}
 }
@@ -121,14 +123,15 @@ func TestNamesOfANodesFilesAreText(t *testing.T) {
 	w, n := newFileSite(t)
 	w.enter("ada")
 	for name, c := range map[string]struct{ shown, saved string }{
-		"<script>alert(1)<script>": {"&lt;script&gt;alert(1)&lt;script&gt;", `filename="_script_alert(1)_script_"; filename*=UTF-8''%3Cscript%3Ealert%281%29%3Cscript%3E`},
-		"a\r\nSet-Cookie: x=y":     {`a\r\nSet-Cookie: x=y`, `filename="a__Set-Cookie_ x=y"`},
-		"bad\xff\xfe":              {`bad\xff\xfe`, `filename="bad_"`},
-		"\u202egpj.exe":            {`\u202egpj.exe`, `filename="_gpj.exe"`},
-		`q"uote;.txt`:              {`q&#34;uote;.txt`, `filename="q_uote_.txt"; filename*=UTF-8''q%22uote%3B.txt`},
-		"ünï cödé.txt":             {"ünï cödé.txt", `filename="_n_ c_d_.txt"; filename*=UTF-8''%C3%BCn%C3%AF%20c%C3%B6d%C3%A9.txt`},
-		"page.html":                {"page.html", `filename="page.html"`},
-		"...":                      {"...", `filename="download"; filename*=UTF-8''...`},
+		"<script>alert(1)<script>": {"&lt;script&gt;alert(1)&lt;script&gt;",
+			`filename="_script_alert(1)_script_"; filename*=UTF-8''%3Cscript%3Ealert%281%29%3Cscript%3E`},
+		"a\r\nSet-Cookie: x=y": {`a\r\nSet-Cookie: x=y`, `filename="a__Set-Cookie_ x=y"`},
+		"bad\xff\xfe":          {`bad\xff\xfe`, `filename="bad_"`},
+		"\u202egpj.exe":        {`\u202egpj.exe`, `filename="_gpj.exe"`},
+		`q"uote;.txt`:          {`q&#34;uote;.txt`, `filename="q_uote_.txt"; filename*=UTF-8''q%22uote%3B.txt`},
+		"ünï cödé.txt":         {"ünï cödé.txt", `filename="_n_ c_d_.txt"; filename*=UTF-8''%C3%BCn%C3%AF%20c%C3%B6d%C3%A9.txt`},
+		"page.html":            {"page.html", `filename="page.html"`},
+		"...":                  {"...", `filename="download"; filename*=UTF-8''...`},
 	} {
 		file := filepath.Join(n.Home, name)
 		if err := os.WriteFile(file, []byte("<b>content"), 0o600); err != nil {
@@ -144,12 +147,14 @@ func TestNamesOfANodesFilesAreText(t *testing.T) {
 		}
 		resp, body := w.browser(http.MethodGet, link, nil)
 		if h := resp.Header; resp.StatusCode != http.StatusOK || body != "<b>content" || h.Get("Content-Disposition") != "attachment; "+c.saved ||
-			h.Get("Content-Type") != "application/octet-stream" || h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "sandbox") {
+			h.Get("Content-Type") != "application/octet-stream" || h.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.Contains(h.Get("Content-Security-Policy"), "sandbox") {
 			t.Errorf("%q: %d %q with %q", name, resp.StatusCode, body, h)
 		}
 		_ = os.Remove(file)
 	}
-	if resp, _ := w.browser(http.MethodGet, filesPath+"/download?path=none", nil); resp.StatusCode != http.StatusNotFound || resp.Header.Get("Content-Disposition") != "" {
+	resp, _ := w.browser(http.MethodGet, filesPath+"/download?path=none", nil)
+	if resp.StatusCode != http.StatusNotFound || resp.Header.Get("Content-Disposition") != "" {
 		t.Errorf("a file that isn't there: %d", resp.StatusCode)
 	}
 	if resp, _ := w.browser(http.MethodHead, filesPath+"/download?path=none", nil); resp.StatusCode != http.StatusMethodNotAllowed {

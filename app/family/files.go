@@ -50,7 +50,8 @@ type Files interface {
 	Resolve(ctx context.Context, folder string, links []*File)
 	// Read reads a file into what begin returns for it. Links are followed; what isn't a file is EInvalid, and never opened.
 	Read(ctx context.Context, path string, begin func(f File) (io.Writer, error)) error
-	// Create writes a file that mustn't exist, and returns its size. With a mode of 0 it has the mode of other new files there. A failure leaves what was written.
+	// Create writes a file that mustn't exist, and returns its size. With a mode of 0 it
+	// has the mode of other new files there. A failure leaves what was written.
 	Create(ctx context.Context, path string, mode fs.FileMode, in io.Reader) (int64, error)
 	// Move renames a file. Where the new path exists, it's replaced, or EConflict.
 	Move(ctx context.Context, from, to string, replace bool) error

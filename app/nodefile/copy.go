@@ -81,9 +81,10 @@ type Upload struct {
 // tempPrefix begins the names of uploads that haven't ended.
 const tempPrefix = ".muster-upload-"
 
-// UploadNodeFile writes a file to a folder of a node, for those who may use the cluster, and returns its path. The content is in a file of another name in the same
-// folder until all of it has arrived, and is removed where it doesn't. Then the upload is in the audit log, and the file takes its name. EConflict, reason
-// family.FileExists, where there is one already; ETooLarge where it's larger than MaxUpload; other errors are those of NodeFiles.
+// UploadNodeFile writes a file to a folder of a node, for those who may use the cluster, and returns its path. The content is in a file of another
+// name in the same folder until all of it has arrived, and is removed where it doesn't. Then the upload is in the audit log, and the file takes its
+// name. EConflict, reason family.FileExists, where there is one already; ETooLarge where it's larger than MaxUpload; other errors are those of
+// NodeFiles.
 func (s *Service) UploadNodeFile(ctx context.Context, actor app.Actor, u Upload, content io.Reader) (string, error) {
 	const useCase = "UploadNodeFile"
 	n, err := s.find(ctx, actor, useCase, u.Folder)
@@ -150,7 +151,8 @@ func (l link) place(ctx context.Context, to string, replace bool) (fs.FileMode, 
 		return 0, &app.Error{Code: app.EConflict, Reason: family.FileKind, Message: name + " already exists, and isn't a file. Only files can be replaced.",
 			Hint: "Choose another name or folder."}
 	case !replace:
-		return 0, &app.Error{Code: app.EConflict, Reason: family.FileExists, Message: name + " already exists.", Hint: "To overwrite it, choose Replace existing files."}
+		return 0, &app.Error{Code: app.EConflict, Reason: family.FileExists, Message: name + " already exists.",
+			Hint: "To overwrite it, choose Replace existing files."}
 	}
 	return f.Mode.Perm(), nil
 }

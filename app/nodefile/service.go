@@ -79,10 +79,12 @@ type owner struct{ tenant, user, kind string }
 var (
 	errStalled = &app.Error{Code: app.ETimeout, Reason: family.FileStalled, Message: "The copy stopped: nothing was received for 1 min.",
 		Hint: "Check the connections of the browser and the node, then try again."}
-	errTooMany = &app.Error{Code: app.ERateLimit, Reason: family.FileTransfer, RetryAfter: 10 * time.Second, Message: "Too many of your files are being copied or listed.",
-		Hint: "Wait until one of them has finished."}
-	errBusy = &app.Error{Code: app.ERateLimit, Reason: family.FileTransfer, RetryAfter: time.Minute, Message: "Too many files are being copied or listed by this server.",
-		Hint: "Try again in a few minutes."}
+	errTooMany = &app.Error{Code: app.ERateLimit, Reason: family.FileTransfer, RetryAfter: 10 * time.Second,
+		Message: "Too many of your files are being copied or listed.",
+		Hint:    "Wait until one of them has finished."}
+	errBusy = &app.Error{Code: app.ERateLimit, Reason: family.FileTransfer, RetryAfter: time.Minute,
+		Message: "Too many files are being copied or listed by this server.",
+		Hint:    "Try again in a few minutes."}
 )
 
 // At is a file or folder of a node. Path "" is the home folder of its login user, and other paths that don't begin with "/" are below it.

@@ -190,7 +190,8 @@ func (b *browsing) Read(ctx context.Context, p string, begin func(family.File) (
 		err = nil
 	}
 	if err == nil && out.left > 0 {
-		return &app.Error{Code: app.EConflict, Reason: family.FileFailed, Message: humanize.FileName(p) + " became shorter while it was read.", Hint: "Download it again."}
+		return &app.Error{Code: app.EConflict, Reason: family.FileFailed, Message: humanize.FileName(p) + " became shorter while it was read.",
+			Hint: "Download it again."}
 	}
 	return b.fail(ctx, "read", p, err)
 }
@@ -309,8 +310,9 @@ func (b *browsing) fail(ctx context.Context, act, p string, err error) error {
 		return &app.Error{Code: app.ENotFound, Reason: family.FileMissing, Message: "The node has no " + name + ".",
 			Hint: "Check the path. It may have been moved or deleted."}
 	case errors.Is(err, fs.ErrPermission):
-		return &app.Error{Code: app.EForbidden, Reason: family.FileDenied, Message: fmt.Sprintf("Permission denied: user %s of the node can't %s %s.", b.user, act, name),
-			Hint: "Choose another folder, or change its permissions in a terminal."}
+		return &app.Error{Code: app.EForbidden, Reason: family.FileDenied,
+			Message: fmt.Sprintf("Permission denied: user %s of the node can't %s %s.", b.user, act, name),
+			Hint:    "Choose another folder, or change its permissions in a terminal."}
 	case errors.Is(err, sftp.ErrSSHFxConnectionLost), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return &app.Error{Code: app.ETransient, Reason: "connection_lost", Message: "The connection to the node was lost.", Hint: "Try again.", Err: err}
 	case errors.As(err, &status):

@@ -118,7 +118,7 @@ func TestALargeFolderIsListedInPart(t *testing.T) {
 	if err != nil || whole || len(all) == 0 || len(all) >= 3000 {
 		t.Errorf("%d files, whole %v: %v", len(all), whole, err)
 	}
-	var b bytes.Buffer // the session goes on
+	var b bytes.Buffer // the session still works
 	write(t, filepath.Join(n.Home, "f"), "text")
 	if err := f.Read(t.Context(), filepath.Join(n.Home, "f"), into(&b)); err != nil || b.String() != "text" {
 		t.Errorf("%q, %v", &b, err)
@@ -183,7 +183,8 @@ func TestFilesAreCreatedAndMoved(t *testing.T) {
 	if _, err := f.Stat(t.Context(), at("file")); reason(err) != family.FileMissing {
 		t.Error(err)
 	}
-	if _, err := f.Create(t.Context(), at("no folder/file"), 0, strings.NewReader("x")); reason(err) != family.FileMissing || !strings.Contains(err.Error(), "no folder") {
+	_, err := f.Create(t.Context(), at("no folder/file"), 0, strings.NewReader("x"))
+	if reason(err) != family.FileMissing || !strings.Contains(err.Error(), "no folder") {
 		t.Error(err)
 	}
 	broken := errors.New("the browser has gone")
@@ -237,7 +238,7 @@ func TestASessionOfFilesEndsWithItsContext(t *testing.T) {
 	if err := <-done; !errors.Is(err, why) {
 		t.Errorf("the end is %v", err)
 	}
-	again, err := c.OpenFiles(t.Context()) // the connection goes on
+	again, err := c.OpenFiles(t.Context()) // the connection still works
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -155,7 +155,8 @@ func (p *Service) uploadAll(r *http.Request, a app.Actor, l *List) (folder strin
 			return "", n, site.Malformed(err)
 		}
 		if fields >= mostFields || n >= mostFiles {
-			return "", n, &app.Error{Code: app.ETooLarge, Message: "A form can have at most " + strconv.Itoa(mostFiles) + " files.", Hint: "Upload the others separately."}
+			return "", n, &app.Error{Code: app.ETooLarge, Message: "A form can have at most " + strconv.Itoa(mostFiles) + " files.",
+				Hint: "Upload the others separately."}
 		}
 		switch part.FormName() {
 		case "replace":

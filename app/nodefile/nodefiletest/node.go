@@ -1,4 +1,3 @@
-// Package nodefiletest has a node for tests of files: a folder of this host, over connections that can be cut.
 package nodefiletest
 
 import (
