@@ -32,7 +32,7 @@ var oddWords = []struct {
 	{"about less than", "less than", 0},
 	{"nothing is known", "unknown", 0},
 	{"look after|looks after|looked after", "manage, operate", 0},
-	{"go on|goes on|went on|going on", "continue, resume", 8},
+	{"go on|goes on|went on|going on", "continue, resume", 7},
 	{"that there are|that are there", "available; or leave it out", 2},
 	{"in the way", "blocks, prevents", 1},
 	{"under way", "in progress, running", 0},

@@ -35,7 +35,8 @@ const (
 )
 
 func startLogBatcher(worker app.WorkerID, coord execution.Coordinator, log *slog.Logger) *logBatcher {
-	b := &logBatcher{worker: worker, coord: coord, log: log, dropped: map[app.Fence]int{}, full: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	b := &logBatcher{worker: worker, coord: coord, log: log, dropped: map[app.Fence]int{}, full: make(chan struct{},
+		1), stop: make(chan struct{}), done: make(chan struct{})}
 	go b.run()
 	return b
 }

@@ -53,7 +53,8 @@ func TestDroppedLinesAreSaidInTheLog(t *testing.T) {
 	if kept[1] != logBuffer+logBatch && said[1] == "" || kept[1]+kept[2] < logBuffer {
 		t.Errorf("%v lines came, and the log says %v", kept, said)
 	}
-	if kept[2] == logBuffer || !strings.HasPrefix(said[2], family.OutputCut) || !strings.Contains(said[2], "lines omitted, since the server couldn't be reached") {
+	if kept[2] == logBuffer || !strings.HasPrefix(said[2], family.OutputCut) || !strings.Contains(said[2],
+		"lines omitted, since the server couldn't be reached") {
 		t.Errorf("%d of %d lines came, and the log says %q", kept[2], logBuffer, said[2])
 	}
 }

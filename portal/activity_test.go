@@ -24,8 +24,10 @@ func (f *fake) Activity(_ context.Context, _ app.Actor, filter activity.FeedFilt
 		{Number: 9, At: at, Who: "ada", Kind: activity.KindClusters, Act: "cluster.create", Verb: "created", Object: "web-1",
 			Cluster: "web-1", Name: "web", Operation: 4,
 			Status: app.OperationFailed},
-		{Number: 8, At: at.Add(-time.Hour), Who: "root", Kind: activity.KindApprovals, Act: "request.approve", Verb: "approved", Object: "request 3", Request: 3},
-		{Number: 7, At: at.AddDate(0, 0, -1), Who: "muster", Muster: true, Kind: activity.KindClusters, Act: "cluster.delete", Verb: "deleted", Object: "old-1"},
+		{Number: 8, At: at.Add(-time.Hour), Who: "root", Kind: activity.KindApprovals, Act: "request.approve",
+			Verb: "approved", Object: "request 3", Request: 3},
+		{Number: 7, At: at.AddDate(0, 0, -1), Who: "muster", Muster: true, Kind: activity.KindClusters,
+			Act: "cluster.delete", Verb: "deleted", Object: "old-1"},
 	}}, nil
 }
 

@@ -63,7 +63,8 @@ func (k *fakeRuns) DeleteActionSchedule(context.Context, app.Actor, string, stri
 
 func (k *fakeRuns) Actions(context.Context, app.Actor, string) ([]run.Action, error) {
 	return []run.Action{
-		{SavedAction: template.SavedAction{Name: "backup", Parameters: []template.Parameter{{Name: "keep", Type: template.ParameterInteger}}, Description: "Copies <b>all.", On: []string{"service=db"}}, Title: "Back up", May: true},
+		{SavedAction: template.SavedAction{Name: "backup", Parameters: []template.Parameter{{Name: "keep",
+			Type: template.ParameterInteger}}, Description: "Copies <b>all.", On: []string{"service=db"}}, Title: "Back up", May: true},
 		{SavedAction: template.SavedAction{Name: "wipe", Who: template.ActionAdmins}, Title: "Wipe"}}, nil
 }
 
@@ -72,7 +73,8 @@ func TestRunsAreShown(t *testing.T) {
 	at := time.Date(2030, 1, 1, 8, 0, 0, 0, time.UTC)
 	k := &fakeRuns{view: run.View{Operation: app.Operation{ID: 7, Kind: app.OperationRun, Status: app.OperationFailed, Requester: "ada", CreatedAt: at},
 		Run: plan.Run{Command: "echo <b>hi"}, Exit: 3, Results: []plan.RunResult{
-			{Node: "n1", State: app.StepSucceeded, StartedAt: at, EndedAt: at.Add(2 * time.Second)}, {Node: "n2", State: app.StepFailed, Exit: 3, Error: "exit code 3", Cut: true},
+			{Node: "n1", State: app.StepSucceeded, StartedAt: at, EndedAt: at.Add(2 * time.Second)}, {Node: "n2",
+				State: app.StepFailed, Exit: 3, Error: "exit code 3", Cut: true},
 			{Node: "n3", State: app.StepFailed, Exit: plan.NoExit, Error: "No answer from n3."}, {Node: "n4", State: app.StepWaiting, Exit: plan.NoExit}}}}
 	s := visit(t, func(c *Config) {
 		f := fakeOf(c)
@@ -89,7 +91,8 @@ func TestRunsAreShown(t *testing.T) {
 		s.f.say(id, app.Step{Operation: 7, ID: "n2.run", Node: "n2", Attempt: 1}, family.StreamOut, fmt.Sprint("line ", i))
 	}
 	s.f.mu.Unlock()
-	s.get("/clusters/"+id+"/runs/7").reads(http.StatusOK, "These are the last 3,000 lines of all nodes.", "Its lines aren't among the last ones. View log of n1")
+	s.get("/clusters/"+id+"/runs/7").reads(http.StatusOK, "These are the last 3,000 lines of all nodes.",
+		"Its lines aren't among the last ones. View log of n1")
 	if at := s.get("/clusters/" + id + "/runs/7").links()["Run on failed nodes"]; at != "/clusters/"+id+"/change?again=7&failed=yes&kind=run" {
 		t.Errorf("running it again on failed nodes is at %q", at)
 	}

@@ -33,8 +33,9 @@ func TestAccessToClusters(t *testing.T) {
 	if _, err := b.Store.CreateCluster(ctx, n); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.Services.Cluster.Sharing.ShareCluster(ctx, ada, "web", sharing.SharingChange{Add: []sharing.Share{{Person: "reader", Access: app.AccessReader}, {Person: "user", Access: app.AccessUser},
-		{Person: "coowner", Access: app.AccessCoOwner}, {Group: "ops", Access: app.AccessUser}}})
+	_, err := b.Services.Cluster.Sharing.ShareCluster(ctx, ada, "web",
+		sharing.SharingChange{Add: []sharing.Share{{Person: "reader", Access: app.AccessReader}, {Person: "user", Access: app.AccessUser},
+			{Person: "coowner", Access: app.AccessCoOwner}, {Group: "ops", Access: app.AccessUser}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"muster/app/template"
 )
 
-// mostHidden bounds, in bytes, what a command's worker is told to hide of other nodes. What the step's own node reported is hidden beside it.
+// mostHidden bounds, in bytes, what a command's worker hides of other nodes. What the step's own node reported is hidden beside it.
 const mostHidden = 256 << 10
 
 // clusterHidden is what a cluster keeps secret beside the values in its configuration. It's read once for a command: nothing changes it while one runs.

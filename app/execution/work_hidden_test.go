@@ -55,22 +55,26 @@ func (s *hiddenStore) SecretValues(_ context.Context, _ string, names []string, 
 
 func TestWhatACommandMayNotShow(t *testing.T) {
 	s := &hiddenStore{
-		facts: []NodeFact{{Node: "n1", Service: "db", Name: "admin_token", Value: "token-1", Secret: true}, {Node: "n1", Service: "db", Name: "join", Value: "join-1"},
+		facts: []NodeFact{{Node: "n1", Service: "db", Name: "admin_token", Value: "token-1", Secret: true}, {Node: "n1",
+			Service: "db", Name: "join", Value: "join-1"},
 			{Node: "n1", Service: "db", Name: "host", Value: "host-1"}},
 		answers: []NodeAnswer{{Node: "n1", Values: map[string]app.AnswerValue{"pin": {Text: "pin-4711", Secret: true}, "floor": {Text: "floor-3"}}}},
 	}
-	for i := range 20 { // so much that not all of it can be told
-		s.facts = append(s.facts, NodeFact{Node: fmt.Sprintf("n%d", i+2), Service: "db", Name: "admin_token", Value: fmt.Sprint(i+2, strings.Repeat("x", 50<<10)), Secret: true})
+	for i := range 20 { // so much that not all of it fits
+		s.facts = append(s.facts, NodeFact{Node: fmt.Sprintf("n%d", i+2), Service: "db", Name: "admin_token",
+			Value: fmt.Sprint(i+2, strings.Repeat("x", 50<<10)), Secret: true})
 	}
 	a := &Service{Config: Config{Inputs: s, Now: time.Now, Facts: NewFacts(FactsConfig{Store: s}), ManualSteps: NewManualSteps(ManualStepsConfig{Store: s})}}
-	oc := &operationConfig{secrets: cluster.Secrets{PrivateKey: []byte("key")}, nodes: template.MacroCluster{Nodes: []app.Node{{Name: "n1"}}}, definition: cluster.Definition{
-		Config:   map[string]any{"db": map[string]any{"password": "typed-in", "name": "orders", "pin": "whole-1"}},
-		Services: map[string]*template.Service{"db": {Actions: map[app.Action]*template.ServiceAction{"start": {Fields: map[string]string{"script": "login ${secret:REGISTRY} ${secret:GONE}"}}}}},
-		Actions:  []template.SavedAction{{Name: "backup", Run: "copy ${secret:BUCKET}"}},
-		Outputs: []template.Output{
-			{Type: template.OutputSecret, Value: "db://app:${config:db.password|url}@%fact.db.host%/${config:db.name}?k=${secret:generated/db}"},
-			{Type: template.OutputSecret, Value: "%fact.db.join%"}, {Type: template.OutputSecret, Value: "${config:db.pin}"}, {Type: template.OutputText, Value: "%fact.db.host%"},
-		}}}
+	oc := &operationConfig{secrets: cluster.Secrets{PrivateKey: []byte("key")},
+		nodes: template.MacroCluster{Nodes: []app.Node{{Name: "n1"}}}, definition: cluster.Definition{
+			Config:   map[string]any{"db": map[string]any{"password": "typed-in", "name": "orders", "pin": "whole-1"}},
+			Services: map[string]*template.Service{"db": {Actions: map[app.Action]*template.ServiceAction{"start": {Fields: map[string]string{"script": "login ${secret:REGISTRY} ${secret:GONE}"}}}}},
+			Actions:  []template.SavedAction{{Name: "backup", Run: "copy ${secret:BUCKET}"}},
+			Outputs: []template.Output{
+				{Type: template.OutputSecret, Value: "db://app:${config:db.password|url}@%fact.db.host%/${config:db.name}?k=${secret:generated/db}"},
+				{Type: template.OutputSecret, Value: "%fact.db.join%"}, {Type: template.OutputSecret,
+					Value: "${config:db.pin}"}, {Type: template.OutputText, Value: "%fact.db.host%"},
+			}}}
 	c := &ClaimedStep{Tenant: "default", Cluster: app.Cluster{ID: "shop-1"}}
 	hidden := func(node string) []string {
 		t.Helper()

@@ -111,8 +111,9 @@ func (c EmailChange) Fits(hash []byte, now time.Time) error {
 		return &app.Error{Code: app.EConflict, Reason: "invalid_link", Hint: hint,
 			Message: "This link doesn't work: it was used, canceled or replaced by a newer one, or is for another account."}
 	case !now.Before(c.ExpiresAt):
-		return &app.Error{Code: app.EConflict, Reason: "expired", Message: "This link has expired: links are valid for " + humanize.Duration(EmailLinkLife) + ".",
-			Hint: "Enter the address again on your account page."}
+		return &app.Error{Code: app.EConflict, Reason: "expired",
+			Message: "This link has expired: links are valid for " + humanize.Duration(EmailLinkLife) + ".",
+			Hint:    "Enter the address again on your account page."}
 	}
 	return nil
 }

@@ -15,10 +15,10 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/apptest/harness"
-	"muster/app/cluster"
 	"muster/app/family"
 	"muster/app/nodefile"
 	"muster/app/nodefile/nodefiletest"
+	"muster/app/sharing"
 	"muster/app/terminal"
 )
 
@@ -269,16 +269,16 @@ func TestACopyEndsWithTheAccess(t *testing.T) {
 	s := newSite(t)
 	s.files.Limit(100, time.Hour, time.Millisecond)
 	bob := s.Actor("bob", app.RoleUser)
-	share := func(c cluster.SharingChange) {
+	share := func(c sharing.SharingChange) {
 		t.Helper()
 		if _, err := s.Services.Cluster.Sharing.ShareCluster(t.Context(), s.ada, s.cluster, c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	share(cluster.SharingChange{Add: []cluster.Share{{Person: "bob", Access: app.AccessUser}}})
+	share(sharing.SharingChange{Add: []sharing.Share{{Person: "bob", Access: app.AccessUser}}})
 	s.write("f", "text")
 	err := s.files.DownloadNodeFile(t.Context(), bob, s.at("f"), func(family.File) (io.Writer, error) {
-		share(cluster.SharingChange{Remove: []cluster.Share{{Person: "bob"}}})
+		share(sharing.SharingChange{Remove: []sharing.Share{{Person: "bob"}}})
 		return untilEnded{s.node}, nil
 	})
 	if e := app.AsError(err); e.Reason != "access" || e.Code != app.EForbidden {

@@ -87,7 +87,8 @@ func (s ActionSchedule) check(now time.Time) error {
 	case !scheduleName.MatchString(s.Name):
 		return cluster.InvalidUpdate("name", fmt.Sprintf("Invalid name %.70q.", s.Name), "Use at most 63 lowercase letters, digits and hyphens.")
 	case len(s.On) > mostOn:
-		return &app.Error{Code: app.ETooLarge, Field: "on", Message: fmt.Sprintf("The list of nodes has more than %d entries.", mostOn), Hint: "Omit it to select all."}
+		return &app.Error{Code: app.ETooLarge, Field: "on",
+			Message: fmt.Sprintf("The list of nodes has more than %d entries.", mostOn), Hint: "Omit it to select all."}
 	case cluster.ConfigSize(s.Parameters) > cluster.MostConfig:
 		return cluster.TooMuchConfig(cluster.ConfigSize(s.Parameters))
 	case s.byCron():
@@ -163,11 +164,13 @@ func (s *Service) CreateActionSchedule(ctx context.Context, actor app.Actor, id 
 	case c.Status == app.ClusterDeleted:
 		return ActionSchedule{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	case actor.Home != "" && actor.Home != actor.Tenant:
-		return ActionSchedule{}, &app.Error{Code: app.EForbidden, Message: "Your account is in another tenant, and a schedule runs as the account that created it.",
-			Hint: "Sign in with an account of this tenant."}
+		return ActionSchedule{}, &app.Error{Code: app.EForbidden,
+			Message: "Your account is in another tenant, and a schedule runs as the account that created it.",
+			Hint:    "Sign in with an account of this tenant."}
 	}
 	now := s.Now()
-	a := ActionSchedule{Name: cmp.Or(strings.TrimSpace(n.Name), n.Action), Action: n.Action, Parameters: n.Parameters, On: n.On, Every: strings.TrimSpace(n.Every),
+	a := ActionSchedule{Name: cmp.Or(strings.TrimSpace(n.Name), n.Action), Action: n.Action, Parameters: n.Parameters,
+		On: n.On, Every: strings.TrimSpace(n.Every),
 		Zone: strings.TrimSpace(n.Zone), CreatedBy: actor.User, CreatedAt: now, Tenant: c.Tenant, Cluster: c.ID}
 	if err := a.check(now); err != nil {
 		return ActionSchedule{}, err
@@ -203,8 +206,9 @@ func (s *Service) preview(ctx context.Context, actor app.Actor, c app.Cluster, a
 	case p.Decision != nil && p.Decision.Outcome == policy.OutcomeRefuse:
 		return m, "", &app.Error{Code: app.EForbidden, Reason: "policy", Message: fmt.Sprintf("A policy refuses action %s.", a.Name), Hint: p.Decision.Reason}
 	case p.Decision != nil && p.Decision.Outcome == policy.OutcomeApprove:
-		return m, "", &app.Error{Code: app.EForbidden, Reason: "approval", Message: fmt.Sprintf("Action %s requires approval, so it can't be run by a schedule.", a.Name),
-			Hint: "Run it yourself, or schedule another action."}
+		return m, "", &app.Error{Code: app.EForbidden, Reason: "approval",
+			Message: fmt.Sprintf("Action %s requires approval, so it can't be run by a schedule.", a.Name),
+			Hint:    "Run it yourself, or schedule another action."}
 	}
 	return m, p.PlanHash, nil
 }

@@ -101,7 +101,8 @@ func (w *world) EndActionSchedule(_ context.Context, s ActionSchedule, n app.Not
 var noon = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func newWorld() (*world, *Service) {
-	w := &world{now: noon, role: app.RoleUser, c: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "t", Owner: "ada", Status: app.ClusterActive, Access: app.AccessUser}}
+	w := &world{now: noon, role: app.RoleUser, c: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "t", Owner: "ada",
+		Status: app.ClusterActive, Access: app.AccessUser}}
 	return w, New(Config{Store: w, Schedules: w, Now: func() time.Time { return w.now }, Updates: w, Clusters: w})
 }
 
@@ -132,7 +133,8 @@ func TestASchedulesBounds(t *testing.T) {
 	}
 	w, s := newWorld()
 	w.outcome = policy.OutcomeApprove
-	if _, err := s.CreateActionSchedule(t.Context(), ben, "shop", NewSchedule{Action: "backup", Every: "1h"}); app.CodeOf(err) != app.EForbidden || app.AsError(err).Reason != "approval" {
+	if _, err := s.CreateActionSchedule(t.Context(), ben, "shop", NewSchedule{Action: "backup",
+		Every: "1h"}); app.CodeOf(err) != app.EForbidden || app.AsError(err).Reason != "approval" {
 		t.Errorf("an action that needs an approval: %v", err)
 	}
 	w.outcome, w.c.Access = "", app.AccessReader

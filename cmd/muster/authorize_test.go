@@ -112,7 +112,8 @@ func (s *scene) create(n cluster.NewCluster) app.Operation {
 		if err := s.server.Store.CreateUser(s.t.Context(), who); app.CodeOf(err) != app.EConflict {
 			s.must(err)
 		}
-		_, err = s.server.Store.ShareCluster(s.t.Context(), s.boss(), n.Cluster.ID, sharing.SharingChange{Add: []sharing.Share{{Person: s.actor.User, Access: s.shared}}}, 1, time.Now())
+		_, err = s.server.Store.ShareCluster(s.t.Context(), s.boss(), n.Cluster.ID,
+			sharing.SharingChange{Add: []sharing.Share{{Person: s.actor.User, Access: s.shared}}}, 1, time.Now())
 		s.must(err)
 	}
 	return op

@@ -82,8 +82,9 @@ func (f farNode) isReady(at remote.Target) {
 			end := execution.Finish{Fence: app.Fence{Operation: s.Step.Operation, Index: s.Step.Index, Attempt: s.Step.Attempt}, Now: now}
 			switch s.Step.Action {
 			case app.ActionCreate:
-				end.Node = &execution.NodeUpdate{Status: app.NodeCreated, HostKey: at.HostKey, Machine: &family.Machine{ID: "m-1", SSHUser: at.User, SSHPort: at.Port,
-					Addresses: map[string]string{app.AddressAccess: at.Address}}}
+				end.Node = &execution.NodeUpdate{Status: app.NodeCreated, HostKey: at.HostKey,
+					Machine: &family.Machine{ID: "m-1", SSHUser: at.User, SSHPort: at.Port,
+						Addresses: map[string]string{app.AddressAccess: at.Address}}}
 			case app.ActionConfirm:
 				end.Node = &execution.NodeUpdate{Status: app.NodeReady, HostKey: at.HostKey}
 			}

@@ -103,7 +103,8 @@ func (s *sink) leftOut() string {
 		return ""
 	}
 	defer func() { s.gone = 0 }()
-	return family.OutputCut + fmt.Sprintf("%s omitted, since there was more than %s a second", humanize.CountOf(s.gone, "line", "lines"), humanize.Bytes(int64(s.rate)))
+	return family.OutputCut + fmt.Sprintf("%s omitted, since there was more than %s a second",
+		humanize.CountOf(s.gone, "line", "lines"), humanize.Bytes(int64(s.rate)))
 }
 
 // shut makes sure that out is never called again. Calls that have begun are waited for.

@@ -68,8 +68,9 @@ func TestWhoMayCancelACommand(t *testing.T) {
 		{"a co-owner, another's command", app.Operation{Kind: app.OperationRun, Requester: "ada"}, app.AccessCoOwner, true},
 	} {
 		k.op.Status, k.op.StartedAt = app.OperationRunning, time.Unix(1, 0)
-		c := Show{Actor: app.Actor{Tenant: "t", User: "uma", Role: app.RoleUser}, View: cluster.View{Cluster: app.Cluster{ID: "shop-1", Tenant: "t", Owner: "ada", Access: k.access},
-			Operations: []app.Operation{k.op}}}
+		c := Show{Actor: app.Actor{Tenant: "t", User: "uma", Role: app.RoleUser},
+			View: cluster.View{Cluster: app.Cluster{ID: "shop-1", Tenant: "t", Owner: "ada", Access: k.access},
+				Operations: []app.Operation{k.op}}}
 		if got := c.Can(app.ActCancel); got != k.want {
 			t.Errorf("%s: may be cancelled: %v", k.name, got)
 		}

@@ -84,7 +84,7 @@ func (p *Service) newUpdateForm(ctx context.Context, a app.Actor, cluster string
 	case app.OperationRepair:
 		f.nodes(in)
 	case app.OperationRun:
-		if in, err = p.readAgain(ctx, a, f, in); err != nil {
+		if in, err = f.readAgain(ctx, p.Runs, a, in); err != nil {
 			return nil, err
 		}
 		if in.Get("action") == "" { // which says itself on which services' nodes it runs

@@ -12,12 +12,13 @@ import (
 	"muster/app/humanize"
 	"muster/app/run"
 	"muster/app/template"
+	"muster/portal/site"
 	templatepage "muster/portal/template"
 )
 
 // readAgain returns the values of a command to run again: of the operation that the address names, on its nodes or those on which it failed.
 // What the address doesn't name stays as it is.
-func (p *Service) readAgain(ctx context.Context, a app.Actor, f *changeForm, in url.Values) (url.Values, error) {
+func (f *changeForm) readAgain(ctx context.Context, runs site.Runs, a app.Actor, in url.Values) (url.Values, error) {
 	number := in.Get("again")
 	if number == "" {
 		return in, nil
@@ -26,7 +27,7 @@ func (p *Service) readAgain(ctx context.Context, a app.Actor, f *changeForm, in 
 	if err != nil || id < 1 {
 		return nil, app.Errorf(app.ENotFound, "Operation %.20q doesn't exist.", number)
 	}
-	v, err := p.Runs.Run(ctx, a, f.page.View.ID, id)
+	v, err := runs.Run(ctx, a, f.page.View.ID, id)
 	if err != nil {
 		return nil, err
 	}

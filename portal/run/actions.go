@@ -54,7 +54,8 @@ func (p *Service) showActions(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err != nil {
 		return err
 	}
-	v := Actions{Now: p.Now(), User: a.Name(), Owns: a.MayIn("Update", c.Cluster), Schedules: schedules, New: n, Complaint: wrong, Cluster: c.Cluster, Tabs: p.ClusterTabs(a, c, "overview"), All: all, May: a.MayIn("RunCommand", c.Cluster)}
+	v := Actions{Now: p.Now(), User: a.Name(), Owns: a.MayIn("Update", c.Cluster), Schedules: schedules, New: n,
+		Complaint: wrong, Cluster: c.Cluster, Tabs: p.ClusterTabs(a, c, "overview"), All: all, May: a.MayIn("RunCommand", c.Cluster)}
 	p.Render(w, r, status, ActionsPage(p.ClusterFrame(r, "Actions of "+c.Name), v))
 	return nil
 }

@@ -80,7 +80,8 @@ func (p *Service) scheduleCreate(w http.ResponseWriter, r *http.Request, a app.A
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	n := run.NewSchedule{Name: strings.TrimSpace(r.PostForm.Get("name")), Action: r.PostForm.Get("action"), Every: r.PostForm.Get("every"), Zone: r.PostForm.Get("zone")}
+	n := run.NewSchedule{Name: strings.TrimSpace(r.PostForm.Get("name")), Action: r.PostForm.Get("action"),
+		Every: r.PostForm.Get("every"), Zone: r.PostForm.Get("zone")}
 	all, err := p.Runs.Actions(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err

@@ -38,6 +38,7 @@ var help = map[string]string{
 	"/clusters/preview":              "start/cluster",
 	"/clusters/{id}":                 "portal#cluster-pages",
 	"/clusters/{id}/accept-partial":  "partial-results",
+	"/activity":                      "portal#activity",
 	"/clusters/{id}/access":          "secrets#ssh-access",
 	"/clusters/{id}/actions":         "actions",
 	"/clusters/{id}/answers":         "manual-steps#where-to-answer",

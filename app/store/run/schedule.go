@@ -56,12 +56,14 @@ func (s *Store) AddActionSchedule(ctx context.Context, who app.Actor, a run.Acti
 		}
 		switch {
 		case same > 0:
-			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("The cluster already has a schedule %s.", a.Name), Hint: "Choose another name, or delete that one."}
+			return &app.Error{Code: app.EConflict, Field: "name",
+				Message: fmt.Sprintf("The cluster already has a schedule %s.", a.Name), Hint: "Choose another name, or delete that one."}
 		case n >= most:
 			return &app.Error{Code: app.EQuota, Message: fmt.Sprintf("A cluster can have at most %d schedules.", most), Hint: "Delete one first."}
 		}
 		err := t.Exec(`INSERT INTO action_schedules (cluster, name, tenant, ask, every, zone, due_at, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			a.Cluster, a.Name, a.Tenant, db.JSON(run.Ask{Action: a.Action, Parameters: a.Parameters, On: a.On}), a.Every, a.Zone, db.Micros(a.Next), a.CreatedBy, db.Micros(a.CreatedAt))
+			a.Cluster, a.Name, a.Tenant, db.JSON(run.Ask{Action: a.Action, Parameters: a.Parameters,
+				On: a.On}), a.Every, a.Zone, db.Micros(a.Next), a.CreatedBy, db.Micros(a.CreatedAt))
 		if err != nil {
 			return err
 		}

@@ -75,7 +75,8 @@ func printUser(c *cli.Context, v identity.UserView) error {
 		return c.PrintJSON(v)
 	}
 	fmt.Fprintf(c.Stdout, "%s  %s\n", v.Name, v.FullName)
-	for _, line := range [][2]string{{"Role", string(v.Role)}, {"State", userState(v.User)}, {"Email", emailsOf(v.User)}, {"Groups", strings.Join(v.Groups, ", ")},
+	for _, line := range [][2]string{{"Role", string(v.Role)}, {"State", userState(v.User)}, {"Email",
+		emailsOf(v.User)}, {"Groups", strings.Join(v.Groups, ", ")},
 		{"Clusters", strings.Join(v.Clusters, ", ")}, {"Tokens", strconv.Itoa(v.Tokens)}, {"Last seen", cli.Since(v.SeenAt)}, {"Created by", v.CreatedBy}} {
 		fmt.Fprintf(c.Stdout, "%-10s %s\n", line[0], cmp.Or(line[1], "-"))
 	}

@@ -25,7 +25,8 @@ func TestFollowingAsksForWhatIsNew(t *testing.T) {
 	line := func(seq int64) app.LogLine {
 		return app.LogLine{Seq: seq, Node: "n1", Stream: family.StreamOut, Text: fmt.Sprint("line ", seq)}
 	}
-	pages := []activity.LogPage{{Lines: []app.LogLine{line(3), line(4)}, Next: 4}, {Lines: []app.LogLine{line(7)}}, {}, {}, {}, {}, {Lines: []app.LogLine{line(9)}}, {},
+	pages := []activity.LogPage{{Lines: []app.LogLine{line(3), line(4)}, Next: 4}, {Lines: []app.LogLine{line(7)}},
+		{}, {}, {}, {}, {Lines: []app.LogLine{line(9)}}, {},
 		{Lines: []app.LogLine{line(12)}, Ended: true}}
 	var after []string
 	views := 0

@@ -20,17 +20,20 @@ func ScheduleCommand(c *cli.Context) *cobra.Command {
 	cmd := cli.Family("action-schedule", "Run actions of a cluster's template by schedule",
 		scheduleCreateCommand(c),
 		scheduleListCommand(c),
-		oneSchedule(c, &cobra.Command{Use: "pause ID|NAME SCHEDULE", Short: "Pause the schedule of an action", Example: "  muster cluster action-schedule pause shop backup"},
+		oneSchedule(c, &cobra.Command{Use: "pause ID|NAME SCHEDULE", Short: "Pause the schedule of an action",
+			Example: "  muster cluster action-schedule pause shop backup"},
 			func(ctx context.Context, cl *cli.Client, id, name string) (string, error) {
 				_, err := cl.Runs.PauseSchedule(ctx, id, name, true)
 				return "Schedule " + name + " is paused.", err
 			}),
-		oneSchedule(c, &cobra.Command{Use: "resume ID|NAME SCHEDULE", Short: "Resume the schedule of an action", Example: "  muster cluster action-schedule resume shop backup"},
+		oneSchedule(c, &cobra.Command{Use: "resume ID|NAME SCHEDULE", Short: "Resume the schedule of an action",
+			Example: "  muster cluster action-schedule resume shop backup"},
 			func(ctx context.Context, cl *cli.Client, id, name string) (string, error) {
 				s, err := cl.Runs.PauseSchedule(ctx, id, name, false)
 				return "Schedule " + name + " runs next at " + app.Moment(s.Next) + ".", err
 			}),
-		oneSchedule(c, &cobra.Command{Use: "delete ID|NAME SCHEDULE", Short: "Delete the schedule of an action", Example: "  muster cluster action-schedule delete shop backup"},
+		oneSchedule(c, &cobra.Command{Use: "delete ID|NAME SCHEDULE", Short: "Delete the schedule of an action",
+			Example: "  muster cluster action-schedule delete shop backup"},
 			func(ctx context.Context, cl *cli.Client, id, name string) (string, error) {
 				return "Schedule " + name + " was deleted.", cl.Runs.DeleteSchedule(ctx, id, name)
 			}),
@@ -116,7 +119,8 @@ func scheduleListCommand(c *cli.Context) *cobra.Command {
 				if !s.Paused {
 					next = moment(s.Next)
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Action, s.Every, cmp.Or(s.Zone, "UTC"), s.CreatedBy, next, moment(s.LastAt), cmp.Or(s.LastResult, "–"))
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Action, s.Every, cmp.Or(s.Zone, "UTC"),
+					s.CreatedBy, next, moment(s.LastAt), cmp.Or(s.LastResult, "–"))
 			}
 			return w.Flush()
 		}}

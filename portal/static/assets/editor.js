@@ -81,7 +81,7 @@
   document.body.addEventListener("htmx:configRequest", (ev) => {
     sent = text().value;
     const p = ev.detail.parameters;
-    // htmx goes on to send the button that was pressed last; what a form sends by itself has none.
+    // htmx then sends the button that was pressed last; what a form sends by itself has none.
     if (ev.detail.elt === form) p.do = "check";
     document.querySelectorAll("[data-secret]").forEach((i) => { if (p.delete) p.delete(i.name); else delete p[i.name]; });
   });

@@ -58,7 +58,8 @@ func (t *storeTest) runsCommands() {
 func (t *storeTest) schedulesActions() {
 	t.Create("web", 1)
 	who, now := app.Actor{Tenant: kit.Tenant, User: "ada"}, t.Clock.Now()
-	s := run.ActionSchedule{Tenant: kit.Tenant, Cluster: "web-1", Name: "nightly", Action: "backup", Parameters: map[string]any{"keep": "3"}, On: []string{"node=n1"},
+	s := run.ActionSchedule{Tenant: kit.Tenant, Cluster: "web-1", Name: "nightly", Action: "backup",
+		Parameters: map[string]any{"keep": "3"}, On: []string{"node=n1"},
 		Every: "1h", Zone: "Europe/Berlin", CreatedBy: "ada", CreatedAt: now, Next: now.Add(time.Hour)}
 	t.Must(t.Store.AddActionSchedule(t.Ctx, who, s, 2))
 	if err := t.Store.AddActionSchedule(t.Ctx, who, s, 2); app.CodeOf(err) != app.EConflict {
