@@ -149,8 +149,8 @@ func (s *Service) openNew(ctx context.Context, actor app.Actor, p sshaccess.Node
 // owner is who has terminals.
 type owner struct{ tenant, user string }
 
-// Room refuses another terminal to a user who has as many as one may.
-func Room(open int) error {
+// room refuses another terminal to a user who has as many as one may.
+func room(open int) error {
 	if open < mostOfUser {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (s *Service) room(actor app.Actor) (opened func(), err error) {
 			mine++
 		}
 	}
-	if err := Room(mine); err != nil {
+	if err := room(mine); err != nil {
 		return nil, err
 	}
 	if all >= mostOpen {

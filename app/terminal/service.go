@@ -33,7 +33,7 @@ func (t Terminal) Open() bool { return t.EndedAt.IsZero() }
 
 // Store keeps terminals.
 type Store interface {
-	// AddTerminal keeps a terminal, with an entry in the audit log. It asks Room first, with how many the user has open on all servers.
+	// AddTerminal keeps a terminal, with an entry in the audit log.
 	AddTerminal(ctx context.Context, who app.Actor, t Terminal) error
 	// Terminal returns one of a tenant; ENotFound.
 	Terminal(ctx context.Context, tenant, id string) (Terminal, error)
@@ -82,7 +82,7 @@ func New(c Config) *Service {
 const (
 	MostColumns = 1000
 	MostRows    = 500
-	// mostOfUser is how many terminals a user has open, and mostOpen how many all users of this server have.
+	// mostOfUser and mostOpen are how many terminals a user, and all users of this server, have open.
 	mostOfUser = 20
 	mostOpen   = 2000
 	// mostClients is in how many windows a terminal is open.

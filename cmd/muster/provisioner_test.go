@@ -40,7 +40,7 @@ type fleetServer struct {
 	token  string
 	log    *safeBuffer
 	redis  string // what provisioners are notified of; "": nothing
-	// command starts provisioners.
+	// command starts provisioners; nil is exec.Command.
 	command func(name string, args ...string) *exec.Cmd
 }
 
@@ -64,7 +64,7 @@ func newFleetServer(t *testing.T, provider string, change ...func(*server.Config
 	cloud.Bind(nodes.Bind)
 	account := httptest.NewServer(cloud.Serve("secret-of-the-cloud"))
 	t.Cleanup(account.Close)
-	w := &fleetServer{T: t, nodes: nodes, effect: filepath.Join(dir, "effect"), log: &safeBuffer{}, command: exec.Command}
+	w := &fleetServer{T: t, nodes: nodes, effect: filepath.Join(dir, "effect"), log: &safeBuffer{}}
 	catalog := filepath.Join(dir, "catalog")
 	for _, d := range []string{w.effect, catalog} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -143,7 +143,11 @@ type helper struct {
 func (w *fleetServer) start(name string, args ...string) *helper {
 	w.Helper()
 	h := &helper{w: w, name: name, out: &safeBuffer{}}
-	h.cmd = w.command("muster", append([]string{"provisioner", "--server", w.server.URL, "--name", name, "--data", w.TempDir(), "--slots", "4"}, args...)...)
+	command := w.command
+	if command == nil {
+		command = exec.Command
+	}
+	h.cmd = command("muster", append([]string{"provisioner", "--server", w.server.URL, "--name", name, "--data", w.TempDir(), "--slots", "4"}, args...)...)
 	h.cmd.Env = append(os.Environ(), server.TokenEnv+"="+w.token, "REDIS_URL="+w.redis)
 	h.cmd.Stdout, h.cmd.Stderr = h.out, h.out
 	if err := h.cmd.Start(); err != nil {

@@ -41,6 +41,7 @@ type logListInput struct {
 type LogList struct {
 	Lines []app.LogLine `json:"lines" nullable:"false"`
 	Next  int64         `json:"next,omitempty" doc:"Cursor of the next page: pass it as after, or with tail as before. Omitted on the last page"`
+	Ended bool          `json:"ended,omitempty" doc:"The operation that was asked for had ended before its lines were read: there will be no more"`
 }
 
 func (p *logs) APIList(ctx context.Context, in *logListInput) (*site.Body[LogList], error) {
@@ -52,5 +53,5 @@ func (p *logs) APIList(ctx context.Context, in *logListInput) (*site.Body[LogLis
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[LogList]{Body: LogList{site.OrEmpty(found.Lines), found.Next}}, nil
+	return &site.Body[LogList]{Body: LogList{site.OrEmpty(found.Lines), found.Next, found.Ended}}, nil
 }

@@ -33,14 +33,6 @@ func scan(row db.Scanner) (t terminal.Terminal, err error) {
 // AddTerminal implements terminal.Store.
 func (s *Store) AddTerminal(ctx context.Context, who app.Actor, x terminal.Terminal) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		var mine int
-		if err := t.Row(`SELECT count(*) FROM terminals WHERE ended_at = 0 AND seen_at > ? AND tenant = ? AND username = ?`,
-			db.Micros(x.OpenedAt.Add(-terminal.UnseenTime)), x.Tenant, x.User).Scan(&mine); err != nil {
-			return err
-		}
-		if err := terminal.Room(mine); err != nil {
-			return err
-		}
 		if err := t.Exec(`INSERT INTO terminals (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '', 0, ?, ?, 0, 0)`, x.ID, x.Tenant, x.Cluster, x.Node, x.User,
 			db.Flag(x.Recorded), db.Micros(x.OpenedAt), db.Micros(x.OpenedAt), x.Size.Columns, x.Size.Rows); err != nil {
 			return err

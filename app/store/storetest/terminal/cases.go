@@ -26,7 +26,6 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a recording is read as it was written", (*storeTest).recording},
 	{"terminals that servers lost end, and old ones are removed", (*storeTest).tidy},
 	{"settings of terminals are a tenant's", (*storeTest).settings},
-	{"a user's terminals are limited on all servers together", (*storeTest).room},
 	{"a ticket to a port is used once", (*storeTest).tickets},
 	{"one provisioner takes a connection", (*storeTest).tunnels},
 })
@@ -186,24 +185,6 @@ func (t *storeTest) tunnels() {
 	if _, err := t.Store.TunnelTaker(t.Ctx, "r"); app.CodeOf(err) != app.ENotFound {
 		t.Error(err)
 	}
-}
-
-func (t *storeTest) room() {
-	open := func(id, user string) error {
-		return t.Store.AddTerminal(t.Ctx, app.Actor{Tenant: kit.Tenant, User: user, Role: app.RoleUser},
-			terminal.Terminal{ID: id, Tenant: kit.Tenant, Cluster: "c-1", Node: "n1", User: user, OpenedAt: t.Clock.Now()})
-	}
-	n := 0
-	for ; terminal.Room(n) == nil; n++ {
-		t.Must(open(fmt.Sprint("a", n), "ada"))
-	}
-	t.Code(open("more", "ada"), app.ERateLimit)
-	t.Must(open("b", "bob"))
-	t.Must(t.Store.EndTerminal(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleUser}, "a0", "", t.Clock.Now()))
-	t.Must(open("more", "ada"))
-	t.Code(open("still more", "ada"), app.ERateLimit)
-	t.Clock.Move(terminal.UnseenTime) // the servers have died
-	t.Must(open("later", "ada"))
 }
 
 func (t *storeTest) tickets() {
