@@ -24,6 +24,7 @@ type List struct {
 	Node     app.Node
 	Folder   nodefile.Folder
 	Listed   bool
+	Typed    string         // the path that was asked for, of a folder that isn't shown
 	Bad      page.Complaint // why the folder isn't shown
 	Upload   page.Complaint // why an upload failed
 	Replace  bool
@@ -58,6 +59,7 @@ func (p *Service) show(w http.ResponseWriter, r *http.Request, a app.Actor, stat
 		return err
 	}
 	if l.Listed = err == nil; err != nil {
+		l.Typed = where.Path
 		e, _ := site.Known(err)
 		l.Bad = page.Complaint{Message: e.Message, Hint: e.Hint}
 		if status == http.StatusOK {
