@@ -74,6 +74,7 @@ var fileUses = map[string][2]string{
 	"output.printOne":       {`curl -fsS "$(muster cluster outputs web site)" >f; test -s f && echo page`, "page\n"},
 	"output.writeEnv":       {`muster cluster env web >f; . ./f; curl -fsS "$WEB_SITE" >page; test -s page && echo page`, "page\n"},
 	"output.printFile":      {`muster cluster kubeconfig filed | jq -c .`, "[1,2]\n"},
+	"nodefile.download":     {`muster cluster run web --on node=n1 -- 'echo kept >"$HOME/kept.txt"' >/dev/null 2>&1; curl -fsS -b "$jar" -OJ "$site/clusters/$id/nodes/n1/files/download?path=kept.txt"; cat kept.txt`, "kept\n"},
 	"output.download":       {`curl -fsS -b "$jar" -OJ -d name=kubeconfig "$site/clusters/$(muster --format json cluster show filed | jq -r .id)/outputs/download"; jq -c . config.json`, "[1,2]\n"},
 	"connect.streamCommand": {`muster cluster ssh web n1 --through-server -- echo opened`, "opened\n"},
 	"terminal.Write": {`t=$(api /terminals | jq -r '.terminals[0].id'); page "/terminals/$t/recording?download" >f; head -n 1 f | jq .version

@@ -27,6 +27,8 @@ const (
 	mostFields = 2 * mostFiles
 	// drainMax is how much of a form is read after its upload has failed, so that browsers come to see why.
 	drainMax = 64 << 20
+	// naming is the header that names files.
+	naming = "Content-Disposition"
 )
 
 // download sends a file, which browsers save and never show. It begins only once the node has opened it, and is cut off where it can't be read to its end.
@@ -186,7 +188,7 @@ func whole(err error) error {
 
 // fileName is the name of a part's file as it was sent: the library's leaves out folders, and so hides names that are refused.
 func fileName(part *multipart.Part) string {
-	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	_, params, err := mime.ParseMediaType(part.Header.Get(naming))
 	if err != nil {
 		return part.FileName()
 	}
