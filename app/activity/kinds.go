@@ -31,9 +31,9 @@ type Acts struct{ Prefixes, Names, Except []string }
 
 // apart are acts on clusters that are of other kinds than their names begin with.
 var (
-	sharingActs = []string{"cluster.share", "cluster.transfer", "cluster.owner"}
+	sharingActs = []string{"cluster.share", "cluster.share_end", "cluster.transfer", "cluster.owner"}
 	accessActs  = []string{"terminal.open", "terminal.play", "cluster.run", "cluster.connect", "cluster.key",
-		"cluster.certificate", "cluster.outputs", "port.open"}
+		"cluster.certificate", "cluster.outputs", "port.open", "file.download", "file.upload"}
 )
 
 // acts are those of each kind. What isn't here, such as sign-ins, is in the audit log only.
@@ -76,8 +76,9 @@ var verbs = map[string]string{
 	"cluster.repair": "repaired", "cluster.compare": "compared services of", "cluster.roll_back": "rolled back",
 	"cluster.accept_partial": "accepted the partial result of",
 	"cluster.lease":          "changed the lease of", "cluster.label": "changed labels of", "cluster.rename": "renamed",
-	"cluster.schedule": "changed the sleep schedule of",
-	"cluster.keep":     "kept", "cluster.idle": "changed the idle policy of", "cluster.scaling": "changed scaling of",
+	"cluster.schedule": "changed the sleep schedule of", "cluster.action_schedule": "changed schedules of actions of",
+	"cluster.share_end": "ended a share of", "file.download": "downloaded a file from", "file.upload": "uploaded a file to",
+	"cluster.keep": "kept", "cluster.idle": "changed the idle policy of", "cluster.scaling": "changed scaling of",
 	"cluster.scaling_resume": "resumed scaling of",
 	"cluster.backfill":       "changed backfill of", "cluster.health_check": "checked the health of", "cluster.provider_values": "changed provider settings of",
 	"cluster.use_kept": "reused kept machine", "cluster.share": "changed sharing of", "cluster.transfer": "transferred", "cluster.owner": "changed the owner of",

@@ -23,11 +23,8 @@ type Ask struct {
 // RunCommand runs a command on nodes of a cluster, or requests it where policies want approvals. Who may sign in to the cluster's nodes may
 // run commands on them.
 func (s *Service) RunCommand(ctx context.Context, actor app.Actor, id string, ask Ask) (cluster.UpdateAnswer, error) {
-	c, err := s.Clusters.AuthorizedCluster(ctx, actor, "RunCommand", id)
+	c, err := s.mayIn(ctx, actor, "RunCommand", id)
 	if err != nil {
-		return cluster.UpdateAnswer{}, err
-	}
-	if err := actor.MayChange("RunCommand", c); err != nil {
 		return cluster.UpdateAnswer{}, err
 	}
 	m, err := s.updateOf(ctx, c, ask)
@@ -35,6 +32,15 @@ func (s *Service) RunCommand(ctx context.Context, actor app.Actor, id string, as
 		return cluster.UpdateAnswer{}, err
 	}
 	return s.Updates.Update(ctx, actor, c.ID, m)
+}
+
+// mayIn returns a cluster to those who may do something in it.
+func (s *Service) mayIn(ctx context.Context, actor app.Actor, useCase, id string) (app.Cluster, error) {
+	c, err := s.Clusters.AuthorizedCluster(ctx, actor, useCase, id)
+	if err == nil {
+		err = actor.MayChange(useCase, c)
+	}
+	return c, err
 }
 
 // updateOf is the update that runs it, on nodes as they are now.
@@ -62,11 +68,8 @@ type Action struct {
 
 // Actions returns the actions that the cluster's template offers, as it was when the cluster was created or last upgraded.
 func (s *Service) Actions(ctx context.Context, actor app.Actor, id string) ([]Action, error) {
-	c, err := s.Clusters.AuthorizedCluster(ctx, actor, "Actions", id)
+	c, err := s.mayIn(ctx, actor, "Actions", id)
 	if err != nil {
-		return nil, err
-	}
-	if err := actor.MayChange("Actions", c); err != nil {
 		return nil, err
 	}
 	d, err := s.Store.Definition(ctx, c.Tenant, c.ID)

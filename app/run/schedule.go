@@ -146,14 +146,6 @@ func (s *Service) ActionSchedules(ctx context.Context, actor app.Actor, id strin
 	return all, err
 }
 
-func (s *Service) mayIn(ctx context.Context, actor app.Actor, useCase, id string) (app.Cluster, error) {
-	c, err := s.Clusters.AuthorizedCluster(ctx, actor, useCase, id)
-	if err == nil {
-		err = actor.MayChange(useCase, c)
-	}
-	return c, err
-}
-
 // CreateActionSchedule has an action run again and again, each time as the actor, who must be allowed to run it then, too. What would need an
 // approval now is EForbidden.
 func (s *Service) CreateActionSchedule(ctx context.Context, actor app.Actor, id string, n NewSchedule) (ActionSchedule, error) {

@@ -64,10 +64,10 @@ func (s *Service) SetTerminalSettings(ctx context.Context, actor app.Actor, set 
 	return set, s.Recordings.SetTerminalSettings(ctx, actor, set)
 }
 
-// UnseenTime is after how long a terminal that no server has is over: those of servers that were killed, and not continued.
-const UnseenTime = 20 * time.Minute
+// unseenTime is after how long a terminal that no server has is over: those of servers that were killed, and not continued.
+const unseenTime = 20 * time.Minute
 
 // Tidy ends terminals that servers have lost, and removes recordings whose time is over.
 func (s *Service) Tidy(ctx context.Context) error {
-	return s.Recordings.TidyTerminals(ctx, s.Now().Add(-UnseenTime), s.Now())
+	return s.Recordings.TidyTerminals(ctx, s.Now().Add(-unseenTime), s.Now())
 }

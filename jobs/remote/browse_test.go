@@ -200,27 +200,6 @@ type cutOff struct{ err error }
 
 func (c cutOff) Read([]byte) (int, error) { return 0, c.err }
 
-// A full disk is called so, though SSH servers don't say it.
-func TestAFullDiskIsCalledFull(t *testing.T) {
-	t.Parallel()
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("no /dev/full")
-	}
-	f, n, _ := browse(t)
-	dir := filepath.Join(n.Temp, "disk")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skip("only where disks can be mounted: ", err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
-	_, err := f.Create(t.Context(), filepath.Join(dir, "f"), 0, strings.NewReader(strings.Repeat("x", 1<<20)))
-	if reason(err) != family.FileDiskFull || app.CodeOf(err) != app.ECapacity {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestASessionOfFilesEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	_, n, c := browse(t)

@@ -83,7 +83,7 @@ func visible(r *app.ClusterReader) (c clause) {
 }
 
 // onClusters are acts whose object is a cluster's ID. Objects of others can be called as a cluster is.
-const onClusters = `(a.act LIKE 'cluster.%' OR a.act LIKE 'operation.%' OR a.act IN ('terminal.open', 'terminal.play', 'port.open'))`
+const onClusters = `(a.act LIKE 'cluster.%' OR a.act LIKE 'operation.%' OR a.act IN ('terminal.open', 'terminal.play', 'port.open', 'file.download', 'file.upload'))`
 
 // Activity implements activity.FeedStore.
 func (s *Store) Activity(ctx context.Context, q activity.FeedQuery) (list []activity.Entry, last int64, at time.Time, err error) {
