@@ -123,6 +123,9 @@ var PermissionTable = map[string]permission{
 	"UpdateServices":       {ScopeCluster, All, All, use, use, No, use, proofNever}, // of Update: to start, stop, restart and compare services
 	"RunCommand":           {ScopeCluster, All, All, use, use, No, use, proofNever}, // of Update: a command on nodes, as SSH would
 	"ClusterSharing":       {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
+	"Locks":                {ScopeRead, All, All, No, No, No, No, proofNever},
+	"LockCluster":          {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"UnlockCluster":        {ScopeAdmin, All, All, No, No, No, No, proofNever},
 	"ShareCluster":         {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"ClusterKey":           {ScopeCluster, All, All, Own, Own, No, Own, proofAlways},
 	"ClusterCertificate":   {ScopeCluster, All, All, use, use, No, use, proofNever},
@@ -537,6 +540,9 @@ func (a Actor) MayChange(useCase string, c Cluster) error {
 func (a Actor) within(useCase string, c Cluster) error {
 	r, err := a.Reach(useCase)
 	if err != nil {
+		return err
+	}
+	if err := c.CheckLock(a); err != nil {
 		return err
 	}
 	if r != All {

@@ -59,6 +59,8 @@ type Cluster struct {
 	Access Access `json:"access,omitempty"`
 	// AccessUntil is when that access ends; zero where it doesn't.
 	AccessUntil time.Time `json:"access_until,omitzero"`
+	// Lock keeps everyone but admins from it; nil where it isn't locked.
+	Lock *Lock `json:"lock,omitempty"`
 }
 
 // NodeStatus is the state of a node in one word.
@@ -97,6 +99,8 @@ type Node struct {
 	LostAt time.Time `json:"lost_at,omitzero"`
 	// LeavesAt is when its provider takes the machine away, as it has announced, such as for a spot machine; zero: nothing is announced.
 	LeavesAt time.Time `json:"leaves_at,omitzero"`
+	// Lock keeps everyone but admins from signing in to it; nil where it isn't locked. It stays when the machine is replaced.
+	Lock *Lock `json:"lock,omitempty"`
 	// TakenFrom is the cluster by whose key the machine may still be opened; "" where there is none.
 	TakenFrom string `json:"-"`
 

@@ -7,7 +7,8 @@ import (
 
 // keptUseCases are what people can do with a failed machine that is kept for inspection, beside looking at it.
 var keptUseCases = []string{"DeleteCluster", "ExtendLease", "ShareCluster", "ClusterSharing", "TransferCluster", "ClusterKey", "ClusterCertificate",
-	"ClusterConfig", "ClusterFacts", "RevealOutputs", "ResumeOperation", "ResumeCluster", "CancelOperation"}
+	"ClusterConfig", "ClusterFacts", "RevealOutputs", "LockCluster", "UnlockCluster",
+	"ResumeOperation", "ResumeCluster", "CancelOperation"}
 
 // keptAllows refuses what makes no sense on such a machine: it is out of service, and is given back as it is.
 func (c Cluster) keptAllows(useCase string) error {

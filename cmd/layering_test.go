@@ -38,7 +38,7 @@ var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "a
 	"app/idempotency", "app/idle", "app/image", "app/inventory", "app/lease", "app/node", "app/operation", "app/ownership", "app/place", "app/plugin", "app/policy", "app/pool", "app/port",
 	"app/notification", "app/providervalue", "app/resource", "app/schedule", "app/secret", "app/settings",
 	"app/nodefile", "app/sshaccess", "app/terminal", "app/tunnel", "app/upkeep", "app/usage", "app/volume", "app/webhook", "app/window", "app/dashboard", "app/quarantine",
-	"app/scaling", "app/sharing", "app/activity", "app/bulk", "app/run", "app/output"}
+	"app/scaling", "app/sharing", "app/lock", "app/activity", "app/bulk", "app/run", "app/output"}
 
 // The first matching line counts.
 var rooms = []room{
@@ -70,6 +70,7 @@ var rooms = []room{
 		"clusters are grown and shrunk as their owners do it, at times that come again"},
 	{"app/schedule", []string{"nouns"}, "when clusters sleep needs only the nouns"},
 	{"app/sharing", []string{"nouns", "app/cluster"}, "it is clusters that are shared"},
+	{"app/lock", []string{"nouns", "app/cluster"}, "it is clusters that are locked"},
 	{"app/window", []string{"nouns", "app/schedule"}, "windows are times that come again, as those of schedules"},
 	{"app/identity", []string{"nouns", "app/catalog"}, "a second tenant is refused while the first has machines on this host"},
 	{"app/idempotency", []string{"nouns", "app/cluster"}, "an answer is repeated to those who may still see its cluster"},
@@ -270,6 +271,7 @@ var rooms = []room{
 	{"portal/output", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/scaling", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/sharing", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
+	{"portal/lock", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/identity", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/node", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/image", []string{"nouns", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
@@ -311,6 +313,7 @@ var rooms = []room{
 	{"cmd/muster/policy", []string{"nouns", "domains", "app/file/yamlfile", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "policies are files"},
 	{"cmd/muster/volume", []string{"nouns", "domains", "cmd/muster/cli", "portal/client"}, "volumes belong to no cluster once they are kept"},
 	{"cmd/muster/scaling", []string{"nouns", "domains", "app/file/yamlfile", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "scaling rules are files"},
+	{"cmd/muster/lock", []string{"nouns", "domains", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "a family of its own, for clusters"},
 	{"cmd/muster/output", []string{"nouns", "domains", "cmd/muster/cli", "cmd/muster/cluster", "jobs/remote", "portal/client"},
 		"ssh asks for a key with a certificate, which is made where SSH is spoken"},
 	{"cmd/muster/notification", []string{"nouns", "domains", "cmd/muster/cli", "portal/client", "portal/wire"},

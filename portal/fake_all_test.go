@@ -52,6 +52,7 @@ type everything interface {
 	site.Creates
 	site.Specs
 	site.Sharing
+	site.Locks
 	site.Nodes
 	site.Feed
 	site.Repeats

@@ -19,6 +19,7 @@ import (
 	"muster/portal/identity"
 	"muster/portal/idle"
 	"muster/portal/image"
+	"muster/portal/lock"
 	"muster/portal/node"
 	"muster/portal/nodefile"
 	"muster/portal/notification"
@@ -81,6 +82,7 @@ func (p *Portal) pages() []site.Route {
 		run.Routes(p.run),
 		scaling.Routes(p.scaling),
 		sharing.Routes(p.sharing),
+		lock.Routes(p.lock),
 		output.Routes(p.output),
 		providervalue.Routes(p.value),
 		quarantine.Routes(p.kept),
@@ -124,6 +126,7 @@ func (p *Portal) operations() []site.Operation {
 		run.Operations(p.run),
 		scaling.Operations(p.scaling),
 		sharing.Operations(p.sharing),
+		lock.Operations(p.lock),
 		output.Operations(p.output),
 		providervalue.Operations(p.value),
 	)

@@ -16,6 +16,7 @@ import (
 	"muster/portal/identity"
 	"muster/portal/idle"
 	"muster/portal/image"
+	"muster/portal/lock"
 	"muster/portal/node"
 	"muster/portal/nodefile"
 	"muster/portal/notification"
@@ -69,6 +70,7 @@ type services struct {
 	run       *run.Service
 	scaling   *scaling.Service
 	sharing   *sharing.Service
+	lock      *lock.Service
 	output    *output.Service
 	value     *providervalue.Service
 
@@ -85,6 +87,7 @@ func newServices(s *site.Site) (n services) {
 	n.run = run.New(s)
 	n.scaling = scaling.New(s)
 	n.sharing = sharing.New(s)
+	n.lock = lock.New(s)
 	n.output = output.New(s)
 	n.value = providervalue.New(s)
 	n.notification = notification.New(s)

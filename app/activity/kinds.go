@@ -77,6 +77,7 @@ var verbs = map[string]string{
 	"cluster.accept_partial": "accepted the partial result of",
 	"cluster.lease":          "changed the lease of", "cluster.label": "changed labels of", "cluster.rename": "renamed",
 	"cluster.schedule": "changed the sleep schedule of", "cluster.action_schedule": "changed schedules of actions of",
+	"cluster.lock": "locked", "cluster.unlock": "unlocked",
 	"cluster.share_end": "ended a share of", "file.download": "downloaded a file from", "file.upload": "uploaded a file to",
 	"cluster.keep": "kept", "cluster.idle": "changed the idle policy of", "cluster.scaling": "changed scaling of",
 	"cluster.scaling_resume": "resumed scaling of",

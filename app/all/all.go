@@ -24,6 +24,7 @@ import (
 	"muster/app/label"
 	"muster/app/layout"
 	"muster/app/lease"
+	"muster/app/lock"
 	"muster/app/node"
 	"muster/app/nodefile"
 	"muster/app/notification"
@@ -95,6 +96,7 @@ type Services struct {
 		Activity  *activity.Service
 		Feed      *activity.Feed
 		Sharing   *sharing.Service
+		Locks     *lock.Service
 		Deletes   *cluster.Deletes
 		Dashboard *dashboard.Service
 	}
@@ -277,6 +279,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})
 	s.Cluster.Activity = activity.New(activity.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks})
 	s.Cluster.Sharing = sharing.New(sharing.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Cluster.Locks = lock.New(lock.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Cluster.Feed = activity.NewFeed(activity.FeedConfig{Store: c.Store, Clusters: s.Cluster.Finder})
 	s.Ownership = ownership.New(ownership.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Views: s.Cluster.Views})
 	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{

@@ -318,11 +318,15 @@ func (a *Requests) checkStanding(ctx context.Context, tenant string, k cluster.R
 	return a.Preflight.CheckProvisioner(ctx, tenant, p)
 }
 
+// ownRequest reports whether Muster itself has requested it.
+func ownRequest(r cluster.Request) bool {
+	return r.Via == app.ViaServer && slices.Contains([]string{scheduler, app.HealthUser, app.IdleUser, app.ScalingUser}, r.Owner)
+}
+
 // checkRequester refuses to make something for an account that is gone or disabled by now. Who asked from another tenant has
 // none here, and Muster itself needs none.
 func (a *Requests) checkRequester(ctx context.Context, r cluster.Request) error {
-	own := []string{scheduler, app.HealthUser, app.IdleUser, app.ScalingUser}
-	if r.Requester != r.Owner || r.Via == app.ViaServer && slices.Contains(own, r.Owner) {
+	if r.Requester != r.Owner || ownRequest(r) {
 		return nil
 	}
 	u, err := a.Store.User(ctx, r.Tenant, r.Owner)

@@ -25,7 +25,7 @@ func runCommand(_ context.Context, _ *Builder, d *updateBuilder) error {
 	if err != nil {
 		return err
 	}
-	var lost []string
+	var lost, locked []string
 	runs := 0
 	for i := range d.nodes {
 		n := &d.nodes[i]
@@ -34,12 +34,17 @@ func runCommand(_ context.Context, _ *Builder, d *updateBuilder) error {
 		case !fits(n.Name), len(d.named) > 0 && !d.named[n.Name], len(d.ask.Services) > 0 && !slices.ContainsFunc(d.ask.Services, has):
 		case d.lost(n.Name):
 			lost = append(lost, n.Name)
+		case d.node(n.Name) != nil && d.node(n.Name).Lock != nil:
+			locked = append(locked, n.Name)
 		default:
 			n.Runs = true
 			runs++
 		}
 	}
 	switch {
+	case runs == 0 && len(locked) > 0:
+		return &app.Error{Code: app.EConflict, Reason: app.Locked, Field: "nodes", Message: "Commands don't run on locked nodes: " + cluster.NodesInWords(locked) + ".",
+			Hint: "Choose other nodes, or ask an admin to unlock them."}
 	case runs == 0 && len(lost) > 0:
 		return &app.Error{Code: app.EConflict, Reason: "lost_machines", Field: "nodes", Message: "The machines of " + cluster.NodesInWords(lost) + " are gone.",
 			Hint: "Repair the cluster first."}
@@ -48,6 +53,9 @@ func runCommand(_ context.Context, _ *Builder, d *updateBuilder) error {
 			Hint: "Choose other nodes."}
 	case len(lost) > 0:
 		d.note("Skips %s: the machine is gone. Repair the cluster to replace it.", cluster.NodesInWords(lost))
+	}
+	if len(locked) > 0 {
+		d.note("Skips %s, which an admin has locked.", cluster.NodesInWords(locked))
 	}
 	if words := batchWords(d.batch, runs); words != "" {
 		d.note("%s", words)

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"muster/app"
@@ -76,6 +77,9 @@ func (a *Requests) readyUpdate(ctx context.Context, r cluster.Request) (n cluste
 	if err != nil {
 		return n, wait, err
 	}
+	if err := notLocked(c, r); err != nil {
+		return n, wait, err
+	}
 	d, err := a.Builder.workOutAgain(ctx, c, *k.Update, k.Definition)
 	switch {
 	case app.CodeOf(err) == app.EConflict && passes(app.AsError(err).Reason, r):
@@ -108,6 +112,15 @@ func (a *Requests) readyUpdate(ctx context.Context, r cluster.Request) (n cluste
 	}
 	n, err = a.Submitter.updateOperation(ctx, d, r.Owner)
 	return n, wait, err
+}
+
+// notLocked has a request wait while its cluster is locked, except for Muster's own.
+func notLocked(c app.Cluster, r cluster.Request) error {
+	if c.Lock == nil || ownRequest(r) {
+		return nil
+	}
+	return &app.Error{Code: app.EConflict, Reason: app.Locked, Message: fmt.Sprintf("Cluster %q is locked, so the change can't start. %s", c.Name, c.Lock.Words()),
+		Hint: "Unlock the cluster first. The request keeps waiting."}
 }
 
 // workOutAgain works out what waited for approvals.

@@ -58,7 +58,7 @@ func onlyPassed(ops []app.Operation, since int64) bool {
 
 // passes reports whether what keeps a request from running may be over soon, so that it doesn't end by it.
 func passes(reason string, r cluster.Request) bool {
-	return reason == "operation_running" || r.Status == cluster.RequestScheduled && reason == "cluster_"+string(app.ClusterAsleep)
+	return reason == "operation_running" || reason == app.Locked || r.Status == cluster.RequestScheduled && reason == "cluster_"+string(app.ClusterAsleep)
 }
 
 // stillIll refuses a repair that Muster began by itself and that has waited, where its nodes are healthy by now.

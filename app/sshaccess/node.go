@@ -58,7 +58,7 @@ func (s *Nodes) Find(ctx context.Context, actor app.Actor, useCase, id, node str
 	}
 	for _, n := range all {
 		if n.Name == node {
-			return Node{c, n}, reachable(c, n)
+			return Node{c, n}, cmp.Or(n.CheckLock(actor, c), reachable(c, n))
 		}
 	}
 	return Node{}, app.Errorf(app.ENotFound, "Cluster %q has no node %q.", c.Name, node)

@@ -81,7 +81,7 @@ func (s *Service) ClusterCertificate(ctx context.Context, actor app.Actor, id, p
 	if len(secrets.PrivateKey) == 0 {
 		return ClusterCertificate{}, app.Errorf(app.EConflict, "Cluster %q was deleted, along with its SSH key.", c.Name)
 	}
-	nodes, err := s.Store.Nodes(ctx, actor.Tenant, c.ID)
+	nodes, err := s.unlockedNodes(ctx, actor, c)
 	if err != nil {
 		return ClusterCertificate{}, err
 	}
@@ -163,12 +163,32 @@ func (s *Service) ClusterKey(ctx context.Context, actor app.Actor, id string) (u
 	if len(secrets.PrivateKey) == 0 {
 		return "", nil, app.Errorf(app.EConflict, "Cluster %q was deleted, along with its SSH key.", c.Name)
 	}
+	nodes, err := s.unlockedNodes(ctx, actor, c)
+	if err != nil {
+		return "", nil, err
+	}
 	if err := s.Store.AddAuditEntry(ctx, actor.AuditEntry(s.Now(), "cluster.key", c.ID, "")); err != nil {
 		return "", nil, err
 	}
-	nodes, err := s.Store.Nodes(ctx, actor.Tenant, c.ID)
-	if err != nil || len(nodes) == 0 {
-		return "root", secrets.PrivateKey, err
+	if len(nodes) == 0 {
+		return "root", secrets.PrivateKey, nil
 	}
 	return nodes[0].SSHUser, secrets.PrivateKey, nil
+}
+
+// unlockedNodes are the nodes of a cluster, of which none is locked for the actor: keys and certificates open all of them.
+func (s *Service) unlockedNodes(ctx context.Context, actor app.Actor, c app.Cluster) ([]app.Node, error) {
+	nodes, err := s.Store.Nodes(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nodes {
+		if err := n.CheckLock(actor, c); err != nil {
+			e := app.AsError(err)
+			e.Message += " Keys and certificates open all nodes of a cluster."
+			e.Hint = "Use terminals of the other nodes, or ask an admin to unlock it."
+			return nil, e
+		}
+	}
+	return nodes, nil
 }

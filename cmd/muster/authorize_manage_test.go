@@ -5,6 +5,7 @@ import (
 
 	"muster/app/all"
 	"muster/app/label"
+	"muster/app/lock"
 	"muster/app/schedule"
 	"muster/app/window"
 )
@@ -14,6 +15,18 @@ var manageTries = map[string]func(ctx context.Context, a *all.Services, s *scene
 	"RenameCluster": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Ownership.RenameCluster(ctx, s.actor, s.cluster(), s.fresh("renamed"))
 		return err
+	},
+	"Locks": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Locks.Locks(ctx, s.actor)
+		return err
+	},
+	"LockCluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		return a.Cluster.Locks.LockCluster(ctx, s.actor, s.cluster(), lock.Ask{Reason: "Odd logins"})
+	},
+	"UnlockCluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		c := s.cluster()
+		s.must(a.Cluster.Locks.LockCluster(ctx, s.boss(), c, lock.Ask{Reason: "Odd logins"}))
+		return a.Cluster.Locks.UnlockCluster(ctx, s.actor, c, "")
 	},
 	"LabelCluster": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Label.LabelCluster(ctx, s.actor, s.cluster(), label.Change{Set: label.Labels{"team": "web"}})

@@ -21,6 +21,7 @@ import (
 	"muster/cmd/muster/fleet"
 	"muster/cmd/muster/identity"
 	"muster/cmd/muster/image"
+	"muster/cmd/muster/lock"
 	"muster/cmd/muster/notification"
 	"muster/cmd/muster/offline"
 	"muster/cmd/muster/output"
@@ -55,7 +56,7 @@ func commands(c *cli.Context) []*cobra.Command {
 		server.WorkerCommand(c),
 		grouped("clusters", bulk.Extend(c, cluster.Command(c, slices.Concat(
 			output.Commands(c), connect.Commands(c), []*cobra.Command{runcommand.Command(c), runcommand.ActionCommand(c),
-				runcommand.ActionsCommand(c), runcommand.ScheduleCommand(c), scaling.Command(c)})...))),
+				runcommand.ActionsCommand(c), runcommand.ScheduleCommand(c), scaling.Command(c), lock.Command(c)})...))),
 		grouped("clusters", fleet.NodeCommand(c)),
 		grouped("clusters", catalog.TemplateCommand(c)),
 		grouped("clusters", fleet.PoolCommand(c)),

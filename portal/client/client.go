@@ -61,6 +61,7 @@ type Client struct {
 	Schedules         *Schedules
 	Secrets           *Secrets
 	Sharing           *Sharing
+	Locks             *Locks
 	Slack             *Slack
 	Templates         *Templates
 	TenantSettings    *TenantSettings
@@ -136,6 +137,7 @@ func New(s Settings) (*Client, error) {
 	c.Schedules = (*Schedules)(p)
 	c.Secrets = (*Secrets)(p)
 	c.Sharing = (*Sharing)(p)
+	c.Locks = (*Locks)(p)
 	c.Slack = (*Slack)(p)
 	c.Templates = (*Templates)(p)
 	c.TenantSettings = (*TenantSettings)(p)

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"muster/app"
 	"muster/app/cluster"
 	"muster/app/inventory"
 	"muster/portal/page"
@@ -76,6 +77,16 @@ func (c Access) keyFile() string { return "muster-" + c.View.ID + ".pem" }
 
 func (c Access) hosts() []inventory.Host {
 	return c.Inventory.Hosts[:min(len(c.Inventory.Hosts), accessShown)]
+}
+
+// lockOf is the lock of a node; nil where it isn't locked.
+func (c Access) lockOf(node string) *app.Lock {
+	for _, n := range c.View.Nodes {
+		if n.Name == node {
+			return n.Lock
+		}
+	}
+	return nil
 }
 
 func (c Access) command(f inventory.Format) string {

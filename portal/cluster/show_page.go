@@ -233,7 +233,7 @@ func (c Show) KeyFile() string { return "muster-" + c.View.ID + ".pem" }
 // SSH is the command that opens a shell on a node; "" until its address is known.
 func (c Show) SSH(n app.Node) string {
 	addr := n.Address(app.AddressAccess)
-	if addr == "" || n.Status == app.NodeDeleted || n.Lost() {
+	if addr == "" || n.Status == app.NodeDeleted || n.Lost() || n.CheckLock(c.Actor, c.View.Cluster) != nil {
 		return ""
 	}
 	user := n.SSHUser

@@ -21,6 +21,8 @@ func sections() []page.Section {
 			Group: page.GroupPeople, UseCase: "SetMaintenanceWindows"},
 		{Path: "/terminals", Name: "Terminals", Text: "Terminals on nodes: who has opened which, recordings and settings.",
 			Group: page.GroupPeople, UseCase: "SetTerminalSettings"},
+		{Path: "/admin/locks", Name: "Locks", Text: "Clusters and nodes that only admins can use.",
+			Group: page.GroupPeople, UseCase: "Locks"},
 		{Path: "/admin/sharing", Name: "Sharing", Text: "Default visibility of new clusters.",
 			Group: page.GroupPeople, UseCase: "SetDefaultVisibility"},
 		{Path: "/admin/webhooks", Name: "Webhooks", Text: "Notifications for chat, email and your own programs, and operation hooks.",

@@ -22,6 +22,7 @@ import (
 	"muster/app/inventory"
 	"muster/app/label"
 	"muster/app/layout"
+	"muster/app/lock"
 	appoperation "muster/app/operation"
 	"muster/app/output"
 	"muster/app/plugin"
@@ -422,6 +423,16 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[cluster.Page](): {
 		"Clusters": `nullable:"false"`,
 		"Next":     `doc:"Value of after for the next page; omitted on the last page"`,
+	},
+	reflect.TypeFor[lock.Ask](): {
+		"Node":   `maxLength:"20" doc:"Node to lock; omitted for the whole cluster"`,
+		"Reason": `minLength:"1" maxLength:"300" doc:"Why, for the people who see the cluster"`,
+	},
+	reflect.TypeFor[lock.Item](): {
+		"Cluster": `doc:"ID of the cluster"`,
+		"Name":    `doc:"Name of the cluster"`,
+		"Node":    `doc:"Locked node; omitted for the whole cluster"`,
+		"Lock":    `doc:"Who locked it, when and why"`,
 	},
 	reflect.TypeFor[sharing.Share](): {
 		"Person": `maxLength:"64"`,

@@ -31,6 +31,7 @@ type UseCases struct {
 	Creates        Creates
 	Specs          Specs
 	Sharing        Sharing
+	Locks          Locks
 	Nodes          Nodes
 	Feed           Feed
 	Repeats        Repeats

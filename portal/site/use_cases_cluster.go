@@ -10,6 +10,7 @@ import (
 	"muster/app/dashboard"
 	"muster/app/label"
 	"muster/app/layout"
+	"muster/app/lock"
 	"muster/app/node"
 	"muster/app/providervalue"
 	"muster/app/sharing"
@@ -99,6 +100,13 @@ type Sharing interface {
 	ShareCluster(ctx context.Context, a app.Actor, cluster string, c sharing.SharingChange) (sharing.ClusterSharing, error)
 	DefaultVisibility(ctx context.Context, a app.Actor) (app.Visibility, error)
 	SetDefaultVisibility(ctx context.Context, a app.Actor, v app.Visibility) error
+}
+
+// Locks keeps everyone but admins from clusters and nodes.
+type Locks interface {
+	Locks(ctx context.Context, a app.Actor) ([]lock.Item, error)
+	LockCluster(ctx context.Context, a app.Actor, cluster string, ask lock.Ask) error
+	UnlockCluster(ctx context.Context, a app.Actor, cluster, node string) error
 }
 
 // Nodes lists nodes.

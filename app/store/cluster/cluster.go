@@ -14,20 +14,24 @@ import (
 // Columns are those of a cluster c, as Scan scans them.
 const Columns = `c.id, c.tenant, c.name, c.owner, c.template, c.provider, c.size, c.services, c.status, c.message,
 	c.cost_per_hour, c.dns_suffix, c.created_at, c.expires_at, c.deleted_at, c.pool,
-	c.visibility, c.owner_group, c.description, c.labels, c.kept_from, c.kept_node, c.kept_reason`
+	c.visibility, c.owner_group, c.description, c.labels, c.kept_from, c.kept_node, c.kept_reason, c.locked`
 
 // Scan reads a row of Columns; more are further columns behind.
 func Scan(row db.Scanner, more ...any) (app.Cluster, error) {
 	var c app.Cluster
 	var services, labels []byte
+	var locked string
 	var created, expires, deleted int64
 	err := row.Scan(append([]any{&c.ID, &c.Tenant, &c.Name, &c.Owner, &c.Template, &c.Provider, &c.Size, &services, &c.Status,
 		&c.Message, &c.CostPerHour, &c.DNSSuffix, &created, &expires, &deleted, &c.Pool,
-		&c.Visibility, &c.OwnerGroup, &c.Description, &labels, &c.KeptFrom, &c.KeptNode, &c.KeptReason}, more...)...)
+		&c.Visibility, &c.OwnerGroup, &c.Description, &labels, &c.KeptFrom, &c.KeptNode, &c.KeptReason, &locked}, more...)...)
 	if err != nil {
 		return c, err
 	}
 	c.CreatedAt, c.ExpiresAt, c.DeletedAt = db.FromMicros(created), db.FromMicros(expires), db.FromMicros(deleted)
+	if c.Lock, err = app.KeptLock(locked); err != nil {
+		return c, err
+	}
 	if len(labels) > len(`{}`) { // few have any
 		if err := json.Unmarshal(labels, &c.Labels); err != nil {
 			return c, err

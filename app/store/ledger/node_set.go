@@ -230,19 +230,19 @@ func endNode(t *db.Tx, now time.Time, n ledger.Node, stays bool) error {
 	return t.Exec(`UPDATE nodes SET secret = ? WHERE cluster = ? AND name = ?`, []byte{}, n.Cluster, n.Name)
 }
 
-// NodeRow is a row of nodeColumns on its way. It is used again for each row.
+// NodeRow is a row of nodeColumns on its way. It is used again for each row. What carries steps out needn't know of locks, so they aren't read.
 type NodeRow struct {
-	cluster, name, hostname, hardware, image, zone, services, status, machine, addresses, user, key, pool, taken, instead string
-	port, own, leaving, lost, leaves                                                                                      int64
-	dest                                                                                                                  []any
-	last                                                                                                                  map[string][]string
+	cluster, name, hostname, hardware, image, zone, services, status, machine, addresses, user, key, pool, taken, instead, locked string
+	port, own, leaving, lost, leaves                                                                                              int64
+	dest                                                                                                                          []any
+	last                                                                                                                          map[string][]string
 }
 
 // NewNodeRow returns where to scan a node.
 func NewNodeRow() *NodeRow {
 	r := &NodeRow{last: map[string][]string{}}
 	r.dest = []any{&r.cluster, &r.name, &r.hostname, &r.hardware, &r.image, &r.zone, &r.services, &r.status, &r.machine, &r.addresses, &r.user, &r.port,
-		&r.key, &r.own, &r.leaving, &r.pool, &r.taken, &r.instead, &r.lost, &r.leaves}
+		&r.key, &r.own, &r.leaving, &r.pool, &r.taken, &r.instead, &r.lost, &r.leaves, &r.locked}
 	return r
 }
 

@@ -171,6 +171,9 @@ func facts(v cluster.View, now time.Time) []string {
 	if v.KeptFrom != "" {
 		out = append(out, fmt.Sprintf("kept for inspection: was %s of %s (%s)", v.KeptNode, v.KeptFrom, v.KeptReason))
 	}
+	if v.Lock != nil {
+		out = append(out, "locked by "+v.Lock.By+": "+v.Lock.Reason)
+	}
 	if v.Visibility == app.VisiblePrivate {
 		out = append(out, "private")
 	}

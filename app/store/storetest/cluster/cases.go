@@ -20,6 +20,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"nodes of all clusters are narrowed and paged", (*storeTest).nodeList},
 	{"a cluster is found, listed and counted for those who may see it", (*storeTest).readers},
 	{"clusters are shared with existing people and groups", (*storeTest).sharing},
+	{"clusters and nodes are locked", (*storeTest).locks},
 	{"shares end", (*storeTest).sharesEnd},
 	{"who decides or is asked sees what it is about", (*storeTest).deciders},
 	{"the feed replays from any number", (*storeTest).feed},

@@ -71,6 +71,7 @@ func Portal(u *all.Services) site.UseCases {
 		Creates:        u.Place,
 		Specs:          u.Cluster.Specs,
 		Sharing:        u.Cluster.Sharing,
+		Locks:          u.Cluster.Locks,
 		Nodes:          u.Node,
 		Feed:           u.Cluster.Activity,
 		Repeats:        u.Repeats,

@@ -1,0 +1,2 @@
+// Package lock holds the commands that lock clusters and nodes.
+package lock
