@@ -18,6 +18,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/family"
+	"muster/app/identity"
 
 	"github.com/gorilla/websocket"
 )
@@ -336,6 +337,26 @@ func TestPortsEndWithTheSignIn(t *testing.T) {
 	s.clock.pass(10 * time.Second)
 	if got := with(kept); got != http.StatusSeeOther {
 		t.Errorf("after signing out: %d", got)
+	}
+}
+
+// A user is locked by disabling the account. The sign-in doesn't come back with the account.
+func TestPortsEndWithADisabledUser(t *testing.T) {
+	t.Parallel()
+	s := newPortSite(t)
+	s.listen("127.0.0.1:8080", echoApp())
+	ada := s.browser("ada")
+	if got := s.open(ada, "GET", shopApp+"/"); got.status != http.StatusOK {
+		t.Fatalf("%+v", got)
+	}
+	for _, off := range []bool{true, false} {
+		if _, err := s.app.Identity.Users.ChangeUser(t.Context(), s.as("root"), "ada", identity.UserChange{Disabled: &off}); err != nil {
+			t.Fatal(err)
+		}
+		s.clock.pass(10 * time.Second)
+		if got := s.open(ada, "GET", shopApp+"/"); !strings.HasPrefix(got.at, "http://muster.example.com/signin") {
+			t.Errorf("disabled %t: %+v", off, got)
+		}
 	}
 }
 

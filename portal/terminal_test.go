@@ -242,6 +242,11 @@ func TestATerminalsStreamEndsWithTheSignIn(t *testing.T) {
 			_, err := w.app.Identity.Sessions.RevokeAllSessions(w.t.Context(), w.as("abe"), "eve")
 			return err
 		},
+		"disabled": func(w *userSite) error {
+			yes := true
+			_, err := w.app.Identity.Users.ChangeUser(w.t.Context(), w.as("abe"), "eve", identity.UserChange{Disabled: &yes})
+			return err
+		},
 		"only looks now": func(w *userSite) error {
 			viewer := app.RoleViewer
 			_, err := w.app.Identity.Users.ChangeUser(w.t.Context(), w.as("abe"), "eve", identity.UserChange{Role: &viewer})

@@ -102,6 +102,8 @@ func (s Session) Over(u User, now time.Time) error {
 		return &app.Error{Code: app.EUnauthorized, Reason: reason, Message: message, Hint: "Sign in again."}
 	}
 	switch {
+	case u.Tenant == s.Tenant && u.Name == s.User && u.Disabled(): // which has revoked it, too
+		return errDisabled()
 	case !s.RevokedAt.IsZero():
 		return gone("revoked", "This session was ended.")
 	case u.Tenant != s.Tenant || u.Name != s.User || u.CreatedAt.After(s.At):

@@ -15,6 +15,7 @@ import (
 	"muster/app/apptest"
 	"muster/app/apptest/harness"
 	"muster/app/family"
+	"muster/app/lock"
 	"muster/app/port"
 	"muster/app/sharing"
 	"muster/app/sshaccess"
@@ -186,6 +187,26 @@ func TestLinksAreSharedAndEnd(t *testing.T) {
 	b.Clock.Move(2 * port.IdleTime)
 	if left := s.CheckAll(t.Context(), ada); left != 0 {
 		t.Errorf("%d idle links", left)
+	}
+	// A lock of the node, and of the cluster.
+	abe := b.Actor("abe", app.RoleAdmin)
+	for _, node := range []string{"n1", ""} {
+		if c, err = s.DialPort(t.Context(), ada, at); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Services.Cluster.Locks.LockCluster(t.Context(), abe, n.Cluster.ID, lock.Ask{Node: node, Reason: "odd logins"}); err != nil {
+			t.Fatal(err)
+		}
+		if left := s.CheckAll(t.Context(), ada); left != 0 {
+			t.Errorf("%d links, locked %q", left, node)
+		}
+		if _, err := s.DialPort(t.Context(), ada, at); app.AsError(err).Reason != app.Locked {
+			t.Errorf("locked %q: %v", node, err)
+		}
+		_ = c.Close()
+		if err := b.Services.Cluster.Locks.UnlockCluster(t.Context(), abe, n.Cluster.ID, node); err != nil {
+			t.Fatal(err)
+		}
 	}
 	// A share that has ended counts for nothing, though no one has removed it: for ports, and for what SSH clients connect through the server.
 	change := sharing.SharingChange{Add: []sharing.Share{{Person: "bob", Access: app.AccessUser, For: "8h"}}}

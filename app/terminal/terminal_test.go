@@ -14,6 +14,7 @@ import (
 	"muster/app/apptest"
 	"muster/app/apptest/harness"
 	"muster/app/family"
+	"muster/app/lock"
 	"muster/app/sharing"
 	"muster/app/terminal"
 )
@@ -371,6 +372,33 @@ func TestATerminalEndsWithTheAccess(t *testing.T) {
 	}
 	if _, err := s.try(bob, terminal.Open{ID: c.Terminal().ID}); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("an expired invitation opens a terminal: %v", err)
+	}
+	// Its node is locked, and then its cluster; admins stay.
+	abe := s.Actor("abe", app.RoleAdmin)
+	for _, node := range []string{"n1", ""} {
+		if c, err = s.try(s.ada, terminal.Open{}); err != nil {
+			t.Fatal(err)
+		}
+		admins, err := s.try(abe, terminal.Open{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Services.Cluster.Locks.LockCluster(t.Context(), abe, s.cluster, lock.Ask{Node: node, Reason: "odd logins"}); err != nil {
+			t.Fatal(err)
+		}
+		s.Services.Terminal.CheckAll()
+		if why := s.over(c); why.Code != app.EForbidden || !strings.Contains(why.Message, "odd logins") || s.node.keeps(c.Terminal().ID) {
+			t.Errorf("locked %q: %v", node, why)
+		}
+		if _, err := s.try(s.ada, terminal.Open{}); app.AsError(err).Reason != app.Locked {
+			t.Errorf("locked %q: %v", node, err)
+		}
+		if admins.Reason() != nil {
+			t.Errorf("locked %q ends an admin's terminal: %v", node, admins.Reason())
+		}
+		if err := s.Services.Cluster.Locks.UnlockCluster(t.Context(), abe, s.cluster, node); err != nil {
+			t.Fatal(err)
+		}
 	}
 	// A machine that is gone: it may come back, and the shell with it.
 	if c, err = s.try(s.ada, terminal.Open{}); err != nil {

@@ -131,6 +131,12 @@ func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c id
 				return err
 			}
 		}
+		if after.Disabled() && !before.Disabled() {
+			// They don't come back with the account: it may be disabled because one of them is in wrong hands.
+			if _, err := session.Revoke(t, who, name, 0, 0, at); err != nil {
+				return err
+			}
+		}
 		was, is := userdb.Facts(before), userdb.Facts(after)
 		if c.Groups != nil {
 			if err := putInto(t, after.Tenant, after.Name, *c.Groups); err != nil {

@@ -89,6 +89,11 @@ func (t *storeTest) accountsOfPeople() {
 	_, err = signedIn()
 	t.reason(err, app.EUnauthorized, "disabled")
 	t.Must(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, boss, "ada", identity.UserChange{Disabled: &no})))
+	// What was ended with the account doesn't come back with it.
+	_, err = signedIn()
+	t.reason(err, app.EUnauthorized, "revoked")
+	in, err = a.Identity.SignIns.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{From: "192.0.2.7"})
+	t.Must(err)
 	t.Must(kit.Err(signedIn()))
 
 	// Admins of other tenants, and of the installation's own, have nothing to say here.

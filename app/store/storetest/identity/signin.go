@@ -96,6 +96,9 @@ func (t *storeTest) signIns() {
 				off := !disabled[user]
 				t.Must(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, boss, user, identity.UserChange{Disabled: &off})))
 				disabled[user] = off
+				for _, o := range all {
+					o.revoked = o.revoked || off && o.user == user
+				}
 			case n == 10 && len(all) > 0:
 				// One of them ends all others of its user.
 				s := all[r.IntN(len(all))]
