@@ -104,9 +104,13 @@ func (v voice) planLines(q cluster.Request) []string {
 		if d.Before.CostPerHour != d.After.CostPerHour {
 			lines = append(lines, "Cost: "+cmp.Or(perHour(d.After.CostPerHour, d.After.Currency), "none")+", was "+cmp.Or(perHour(d.Before.CostPerHour, d.Before.Currency), "unknown")+".")
 		}
-		for i, c := range d.Changes {
+		changes := d.Changes
+		if q.Kind == app.OperationRun {
+			changes, lines = nil, append(lines, "The script and its values are in the portal.")
+		}
+		for i, c := range changes {
 			if i == maxChangeLines {
-				lines = append(lines, fmt.Sprintf("Changes %s.", humanize.Count(len(d.Changes)-i, "more setting")))
+				lines = append(lines, fmt.Sprintf("Changes %s.", humanize.Count(len(changes)-i, "more setting")))
 				break
 			}
 			lines = append(lines, "Changes "+c.Path)

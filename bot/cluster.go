@@ -20,6 +20,7 @@ type clusters struct {
 	activity Activity
 	deletes  Deletes
 	queues   Queues
+	runs     Runs
 }
 
 func (cs clusters) list(ctx context.Context, r request) (Answer, error) {
@@ -49,7 +50,13 @@ func (cs clusters) show(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return r.shown(v, v.Name+" is "+string(v.Status)), nil
+	a := r.shown(v, v.Name+" is "+string(v.Status))
+	if offersRun(ctx, r, cs.runs, v) {
+		b := action{Do: doRunAsk, Cluster: v.ID, Beside: true}.button("Run action…", false)
+		b.Quiet = true
+		a.Buttons = append(a.Buttons, b)
+	}
+	return a, nil
 }
 
 // shown is a cluster as a whole.

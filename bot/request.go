@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -36,6 +37,9 @@ func (v voice) terms(q cluster.Request) []string {
 	what := q.Cluster
 	if q.Kind == app.OperationCreate {
 		what = strings.TrimSpace(q.Spec.Name + " from " + q.Spec.Template)
+	}
+	if q.Kind == app.OperationRun && q.Terms.Updated != nil {
+		return []string{fmt.Sprintf("%s wants to %s on %s", q.Requester, runVerb(q.Terms.Updated.Update.Action), cmp.Or(q.Facts.Name, q.Cluster)), q.Terms.Updated.Title}
 	}
 	lines := []string{fmt.Sprintf("%s wants to %s: %s", q.Requester, q.Kind.Verb(), what)}
 	facts := []string{humanize.Count(q.Terms.Layout.Size(), "node")}
