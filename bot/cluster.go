@@ -113,14 +113,17 @@ func (r reader) begun(v cluster.View, operation int64) Answer {
 			continue
 		}
 		a.Title = v.Name + ": " + o.Kind.Doing()
-		facts := []string{humanize.Count(v.Size, "node")}
-		if p := perHour(v.CostPerHour, v.Currency); p != "" && o.Kind != app.OperationDelete {
+		var facts []string
+		if o.Kind != app.OperationRun {
+			facts = append(facts, humanize.Count(v.Size, "node"))
+		}
+		if p := perHour(v.CostPerHour, v.Currency); p != "" && o.Kind != app.OperationDelete && o.Kind != app.OperationRun {
 			facts = append(facts, p)
 		}
 		if o.Expected > 0 {
 			facts = append(facts, "takes "+takes(o.Expected, o.Expects))
 		}
-		a.Lines = append(a.Lines, strings.Join(facts, ", "))
+		a.Lines = append(a.Lines, humanize.Upper(strings.Join(facts, ", ")))
 		a.Started = []Started{{Tenant: v.Tenant, Cluster: v.ID, Operation: o.ID}}
 		break
 	}

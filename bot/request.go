@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,7 +86,8 @@ func (rs requests) show(ctx context.Context, r request, id int64, reason string)
 		return Answer{}, err
 	}
 	a := Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: r.terms(q), Links: []Link{{"View request", r.Page(app.RequestSubject(q.ID))}}}
-	a.Lines = append(a.Lines, r.stateLines(q, r.actor)...)
+	values, script := runTerms(q)
+	a.Lines, a.Log = slices.Concat(a.Lines, values, r.stateLines(q, r.actor)), script
 	a.Buttons = requestButtons(q, r.actor, reason)
 	if len(a.Buttons) > 0 && reason != "" && q.WaitsFor(r.actor) && q.Status == cluster.RequestWaiting {
 		a.Lines = append(a.Lines, "Your reason: "+reason)

@@ -95,7 +95,7 @@ func actionUsers(who template.ActionUser) string {
 	return "people who may use the cluster"
 }
 
-// offersRun reports whether a person may run some action on a cluster as it is. Whoever may not know that isn't offered any.
+// offersRun reports whether a person may run some action on a cluster as it is.
 func offersRun(ctx context.Context, r request, runs Runs, v cluster.View) bool {
 	if !slices.Contains(v.Actions.Cluster, app.OperationRun) {
 		return false
@@ -220,6 +220,35 @@ func runVerb(name string) string {
 		return app.OperationRun.Verb()
 	}
 	return "run action " + name
+}
+
+// Limits of what those who decide are shown of a request to run something.
+const (
+	maxTermValue  = 200 // characters
+	maxTermScript = 2500
+)
+
+// runTerms show those who decide what is run, with which values. Others see the request without both.
+func runTerms(q cluster.Request) (values, script []string) {
+	if q.Kind != app.OperationRun || q.Terms.Updated == nil {
+		return nil, nil
+	}
+	for _, c := range q.Terms.Updated.Changes {
+		name, isValue := strings.CutPrefix(c.Path, "parameters.")
+		switch {
+		case isValue && len(values) == maxListed:
+			values = append(values, "More values are in the portal.")
+		case isValue && len(values) < maxListed:
+			values = append(values, "With "+name+"="+humanize.CutText(c.After, maxTermValue))
+		case !isValue:
+			whole := strings.TrimSpace(c.After)
+			text := humanize.CutText(whole, maxTermScript)
+			if script = strings.Split(text, "\n"); text != whole {
+				script = append(script, "The rest is in the portal.")
+			}
+		}
+	}
+	return values, script
 }
 
 // parameterTexts are values that were typed, for a button.

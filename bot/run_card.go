@@ -23,7 +23,7 @@ func (v voice) runCard(p chat.Progress, url string, now time.Time) Card {
 	var names []string
 	for _, n := range p.Run.Results {
 		names = append(names, n.Node)
-		if n.State.Ended() {
+		if n.State == app.StepSucceeded || n.State == app.StepFailed {
 			ended++
 		}
 	}
@@ -91,6 +91,9 @@ func runCounts(all []plan.RunResult) string {
 	for _, n := range all {
 		n.Exit = plan.NoExit // the failed ones are listed with theirs
 		word := n.Words()
+		if n.State == app.StepReady {
+			word = string(app.StepWaiting)
+		}
 		if count[word]++; count[word] == 1 {
 			words = append(words, word)
 		}

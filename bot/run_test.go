@@ -180,8 +180,20 @@ func TestActionsThatRequireApproval(t *testing.T) {
 	}
 	card := b.voice.approvalCard(*s.request, "https://m.test/requests/12")
 	send(card)
-	if text := card.text(); strings.Contains(text, "the script") || strings.Contains(text, "the value") || !strings.Contains(text, "The script and its values are in the portal.") {
+	if text := card.text(); strings.Contains(text, "the script") || strings.Contains(text, "the value") || !strings.Contains(text, "The script and its values are in the portal") {
 		t.Errorf("the approvers' channel is shown %s", text)
+	}
+	// Those who decide see what they decide on, as much as there is room for.
+	s.actor, s.request.Approvals = app.Actor{Tenant: "default", User: "bob", Role: app.RoleApprover}, []policy.RequiredApproval{{Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}}
+	s.request.Terms.Updated.Changes[0].After = "the script\n" + strings.Repeat("echo ``` <!channel>\n", 800)
+	for _, a := range []Answer{b.Press(t.Context(), ada, card.Buttons[0].Value), b.Say(t.Context(), ada, "approve 12")} {
+		text, log := a.text(), a.Log
+		if a.Modal != nil {
+			text, log = a.Modal.text(), a.Modal.Parts[0].Log
+		}
+		if !strings.Contains(text, "With key=the value") || log[0] != "the script" || log[len(log)-1] != "The rest is in the portal." || len(log) > 200 {
+			t.Errorf("who decides is shown %s\n%s", text, log)
+		}
 	}
 }
 
@@ -205,9 +217,9 @@ func TestCardsOfActions(t *testing.T) {
 		set  func()
 		want string
 	}{
-		{"running", func() {}, "shop: running action backup\n██████░░░░░░░░░░░░░░ 1 of 3 nodes\nRun by ada on n1, n2 and n3\n1 succeeded, 1 running, 1 ready\n[Cancel action]"},
+		{"running", func() {}, "shop: running action backup\n██████░░░░░░░░░░░░░░ 1 of 3 nodes\nRun by ada on n1, n2 and n3\n1 succeeded, 1 running, 1 waiting\n[Cancel action]"},
 		{"cancelling", func() { p.Operation.Status = app.OperationCancelling },
-			"shop: cancelling action backup\n██████░░░░░░░░░░░░░░ 1 of 3 nodes\nRun by ada on n1, n2 and n3\n1 succeeded, 1 running, 1 ready\nThe command is cancelling: 0 of 0 steps."},
+			"shop: cancelling action backup\n██████░░░░░░░░░░░░░░ 1 of 3 nodes\nRun by ada on n1, n2 and n3\n1 succeeded, 1 running, 1 waiting\nThe command is cancelling: 0 of 0 steps."},
 		{"failed", func() {
 			p.Operation.Status, p.Operation.EndedAt = app.OperationFailed, at.Add(time.Minute)
 			p.Run.Results[1] = plan.RunResult{Node: "n2", State: app.StepFailed, Exit: 3}
