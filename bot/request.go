@@ -39,8 +39,8 @@ func (v voice) terms(q cluster.Request) []string {
 	if q.Kind == app.OperationCreate {
 		what = strings.TrimSpace(q.Spec.Name + " from " + q.Spec.Template)
 	}
-	if q.Kind == app.OperationRun && q.Terms.Updated != nil {
-		return []string{fmt.Sprintf("%s wants to %s on %s", q.Requester, runVerb(q.Terms.Updated.Update.Action), cmp.Or(q.Facts.Name, q.Cluster)), q.Terms.Updated.Title}
+	if u := q.Terms.Updated; q.Kind == app.OperationRun && u != nil {
+		return []string{fmt.Sprintf("%s wants to %s on %s", q.Requester, runVerb(u.Update.Action), cmp.Or(q.Facts.Name, q.Cluster)), u.Title}
 	}
 	lines := []string{fmt.Sprintf("%s wants to %s: %s", q.Requester, q.Kind.Verb(), what)}
 	facts := []string{humanize.Count(q.Terms.Layout.Size(), "node")}

@@ -140,8 +140,9 @@ func (r request) parametersOf(words []string, form string) (map[string]any, erro
 	for _, word := range words {
 		name, value, ok := strings.Cut(word, "=")
 		if _, twice := given[name]; !ok || name == "" || twice {
-			return nil, &app.Error{Code: app.EInvalid, Field: "parameters", Message: fmt.Sprintf("“%s” isn't PARAMETER=VALUE, once for each parameter.", humanize.CutText(word, 40)),
-				Hint: "For values with spaces, open the form: " + r.person.Command + " " + form}
+			return nil, &app.Error{Code: app.EInvalid, Field: "parameters",
+				Message: fmt.Sprintf("“%s” isn't PARAMETER=VALUE, once for each parameter.", humanize.CutText(word, 40)),
+				Hint:    "For values with spaces, open the form: " + r.person.Command + " " + form}
 		}
 		given[name] = value
 	}
@@ -176,7 +177,8 @@ func (rs runs) opened(ctx context.Context, r request, w *runForm) (Answer, error
 	}
 	open := action{Do: doRunAsk, Cluster: w.view.ID, Action: w.note.Action, Beside: true}.button("Open form", false)
 	return Answer{Title: "Run action on " + w.view.Name, Lines: []string{"Slack couldn't open the form. Try again, or run the action in one line: " +
-		r.person.Command + " run NAME ACTION PARAMETER=VALUE…"}, Buttons: []Button{open}, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(w.view.ID))}}, Modal: &m}, nil
+		r.person.Command + " run NAME ACTION PARAMETER=VALUE…"},
+		Buttons: []Button{open}, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(w.view.ID))}}, Modal: &m}, nil
 }
 
 // ran is the answer to an action that was run, or requested.

@@ -87,7 +87,8 @@ func (rs runs) form(ctx context.Context, r request, f Form, n runNote) (*runForm
 		}
 		i := slices.IndexFunc(all, func(a run.Action) bool { return a.Name == w.note.Action })
 		if w.action = &all[i]; !w.action.May {
-			return nil, &app.Error{Code: app.EForbidden, Field: "action", Message: fmt.Sprintf("You can't run action %s.", w.action.Name), Hint: "It's for " + actionUsers(w.action.Who) + "."}
+			return nil, &app.Error{Code: app.EForbidden, Field: "action",
+				Message: fmt.Sprintf("You can't run action %s.", w.action.Name), Hint: "It's for " + actionUsers(w.action.Who) + "."}
 		}
 	case len(w.actions) == 0:
 		return nil, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Cluster %s has no actions that you can run.", v.Name),
@@ -228,7 +229,8 @@ func (w *runForm) modal(r reader, p *cluster.UpdatePreview) Modal {
 		m.Parts = append(m.Parts, w.part(*f))
 	}
 	last := Part{Title: "Preview", Lines: []string{"Fill in the fields above to see a preview."},
-		Buttons: []Button{{Name: "Update preview", Value: "preview", Quiet: true, Fill: true}}, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(w.view.ID))}}}
+		Buttons: []Button{{Name: "Update preview", Value: "preview", Quiet: true, Fill: true}},
+		Links:   []Link{{"View cluster", r.Page(app.ClusterSubject(w.view.ID))}}}
 	if p != nil {
 		w.note.Hash, last.Lines, m.Submit = p.PlanHash, r.updateLines(*p), submitName(*p, m.Submit)
 	}
@@ -259,8 +261,8 @@ func (w *runForm) actionField() Field {
 
 // nodeField is the choice of nodes; nil if there is none, or if there are too many for a menu.
 func (w *runForm) nodeField() *Field {
-	f := Field{Name: w.field("nodes"), Kind: FieldMany, Label: "Nodes", Optional: true, Live: true, Placeholder: "All nodes", Values: w.form.Values[w.field("nodes")],
-		Hint: "Leave empty for all nodes that the action is for."}
+	f := Field{Name: w.field("nodes"), Kind: FieldMany, Label: "Nodes", Optional: true, Live: true, Placeholder: "All nodes",
+		Values: w.form.Values[w.field("nodes")], Hint: "Leave empty for all nodes that the action is for."}
 	for _, n := range w.view.Nodes {
 		if slices.Contains(w.view.Actions.On(n), app.OperationRun) {
 			f.Choices = append(f.Choices, Choice{Name: n.Name, Value: key(n.Name)})

@@ -19,7 +19,8 @@ import (
 // someActions has one with parameters of several kinds, one that requires approval, and one that ada may not run.
 func someActions() []run.Action {
 	return []run.Action{
-		{Title: "Back up", May: true, SavedAction: template.SavedAction{Name: "backup", Label: "Back up", Description: "Copies the database <!channel>.", On: []string{"service=db"},
+		{Title: "Back up", May: true, SavedAction: template.SavedAction{Name: "backup", Label: "Back up", Description: "Copies the database <!channel>.",
+			On: []string{"service=db"},
 			Parameters: []template.Parameter{
 				{Name: "keep", Label: "Backups to keep", Type: template.ParameterInteger, Required: true, Min: "1", Max: "30"},
 				{Name: "mode", Type: template.ParameterChoice, Default: "fast", Options: []template.ParameterOption{{Value: "fast"}, {Value: "safe"}}},
@@ -99,11 +100,13 @@ func TestActionInOneLine(t *testing.T) {
 		t.Fatalf("it is answered %+v", a)
 	}
 	done := b.Press(t.Context(), ada, a.Buttons[0].Value)
-	if len(s.updated) != 1 || len(done.Started) != 1 || done.Title != "shop: running action backup" || done.Links[0].URL != "https://m.test/clusters/shop-7/runs/41" {
+	if len(s.updated) != 1 || len(done.Started) != 1 || done.Title != "shop: running action backup" ||
+		done.Links[0].URL != "https://m.test/clusters/shop-7/runs/41" {
 		t.Fatalf("after the button: %+v, %+v", s.updated, done)
 	}
 	m := s.updated[0]
-	if m.Kind != app.OperationRun || m.Action != "backup" || m.Parameters["keep"] != "7" || m.Parameters["mode"] != "safe" || len(m.Parameters) != 2 || m.PlanHash != "h1keep=7, mode=safe[]" {
+	if m.Kind != app.OperationRun || m.Action != "backup" || m.Parameters["keep"] != "7" || m.Parameters["mode"] != "safe" || len(m.Parameters) != 2 ||
+		m.PlanHash != "h1keep=7, mode=safe[]" {
 		t.Errorf("what is run is not what was shown: %+v", m)
 	}
 	long := "run shop backup keep=7 mode=" + strings.Repeat("x", 1900)
@@ -123,18 +126,21 @@ func TestActionByForm(t *testing.T) {
 		t.Errorf("without an action: %+v", got)
 	}
 	m := b.Fill(t.Context(), ada, opened.Modal.asForm(map[string]string{"action": "=backup"}))
-	if f := fieldOf(t, m, "p:keep"); m.Submit != "Run action" || f.Kind != FieldNumber || *f.Max != 30 || f.Optional || !strings.Contains(m.text(), "Fill in the fields above") {
+	if f := fieldOf(t, m, "p:keep"); m.Submit != "Run action" || f.Kind != FieldNumber || *f.Max != 30 || f.Optional ||
+		!strings.Contains(m.text(), "Fill in the fields above") {
 		t.Fatalf("the form is %+v", m)
 	}
 	if f := fieldOf(t, m, "action"); len(f.Choices) != 2 {
 		t.Errorf("what others may run is offered: %+v", f.Choices)
 	}
 	wrong := b.Submit(t.Context(), ada, m.asForm(map[string]string{"p:keep": "99"}))
-	if len(wrong.Errors) != 1 || !strings.Contains(wrong.Errors[fieldOf(t, m, "p:keep").Name], "is more than 30") || fieldOf(t, *wrong.Late, "p:keep").Values[0] != "99" {
+	if len(wrong.Errors) != 1 || !strings.Contains(wrong.Errors[fieldOf(t, m, "p:keep").Name], "is more than 30") ||
+		fieldOf(t, *wrong.Late, "p:keep").Values[0] != "99" {
 		t.Errorf("a wrong value: %+v", wrong)
 	}
 	form := map[string]string{"p:keep": "7", "nodes": "=n3"}
-	if wrong = b.Submit(t.Context(), ada, m.asForm(form)); len(wrong.Errors) != 1 || !strings.Contains(wrong.Errors[fieldOf(t, m, "nodes").Name], "No node is selected.") {
+	if wrong = b.Submit(t.Context(), ada, m.asForm(form)); len(wrong.Errors) != 1 ||
+		!strings.Contains(wrong.Errors[fieldOf(t, m, "nodes").Name], "No node is selected.") {
 		t.Errorf("a node that the action isn't for: %+v", wrong)
 	}
 	// Someone who presses the button before they see the preview sees it first.
@@ -170,21 +176,25 @@ func TestActionsThatRequireApproval(t *testing.T) {
 	if filled.Submit != "Request approval" || !strings.Contains(filled.text(), "1 approval from") {
 		t.Fatalf("the form is %+v", filled)
 	}
-	s.request = &cluster.Request{ID: 12, Tenant: "default", Kind: app.OperationRun, Requester: "ada", Status: cluster.RequestWaiting, Cluster: "shop-7", Facts: policy.Input{Name: "shop"},
+	s.request = &cluster.Request{ID: 12, Tenant: "default", Kind: app.OperationRun, Requester: "ada", Status: cluster.RequestWaiting,
+		Cluster: "shop-7", Facts: policy.Input{Name: "shop"},
 		Terms: cluster.Terms{Updated: &cluster.UpdateTerms{Title: "Run action rotate on n1", Update: cluster.Update{Kind: app.OperationRun, Action: "rotate"},
 			Changes: []app.ValueChange{{Path: "actions.rotate", After: "the script"}, {Path: "parameters.key", After: "the value"}}}}}
 	done := b.Submit(t.Context(), ada, filled.asForm(nil))
-	if done.Answer == nil || len(done.Answer.Pending) != 1 || done.Answer.Title != "Request 12 is waiting for approval" || done.Answer.Links[0].URL != "https://m.test/requests/12" ||
+	if done.Answer == nil || len(done.Answer.Pending) != 1 || done.Answer.Title != "Request 12 is waiting for approval" ||
+		done.Answer.Links[0].URL != "https://m.test/requests/12" ||
 		!strings.Contains(done.Answer.text(), "ada wants to run action rotate on shop\nRun action rotate on n1") {
 		t.Errorf("submitted: %+v", done.Answer)
 	}
 	card := b.voice.approvalCard(*s.request, "https://m.test/requests/12")
 	send(card)
-	if text := card.text(); strings.Contains(text, "the script") || strings.Contains(text, "the value") || !strings.Contains(text, "The script and its values are in the portal") {
+	if text := card.text(); strings.Contains(text, "the script") || strings.Contains(text, "the value") ||
+		!strings.Contains(text, "The script and its values are in the portal") {
 		t.Errorf("the approvers' channel is shown %s", text)
 	}
 	// Those who decide see what they decide on, as much as there is room for.
-	s.actor, s.request.Approvals = app.Actor{Tenant: "default", User: "bob", Role: app.RoleApprover}, []policy.RequiredApproval{{Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}}
+	s.actor, s.request.Approvals = app.Actor{Tenant: "default", User: "bob", Role: app.RoleApprover},
+		[]policy.RequiredApproval{{Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}}
 	s.request.Terms.Updated.Changes[0].After = "the script\n" + strings.Repeat("echo ``` <!channel>\n", 800)
 	for _, a := range []Answer{b.Press(t.Context(), ada, card.Buttons[0].Value), b.Say(t.Context(), ada, "approve 12")} {
 		text, log := a.text(), a.Log
@@ -201,7 +211,8 @@ func TestCardsOfActions(t *testing.T) {
 	at := time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)
 	p := chat.Progress{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "bob", Status: app.ClusterActive},
 		Operation: app.Operation{ID: 41, Kind: app.OperationRun, Requester: "ada", Status: app.OperationRunning, StartedAt: at},
-		Run: &chat.Run{Action: "backup", Results: []plan.RunResult{{Node: "n1", State: app.StepSucceeded, Exit: 0}, {Node: "n2", State: app.StepRunning, Exit: plan.NoExit},
+		Run: &chat.Run{Action: "backup", Results: []plan.RunResult{{Node: "n1", State: app.StepSucceeded, Exit: 0},
+			{Node: "n2", State: app.StepRunning, Exit: plan.NoExit},
 			{Node: "n3", State: app.StepReady, Exit: plan.NoExit}}}}
 	card := func() string {
 		c := NewCard(p, "https://m.test/clusters/shop-7/runs/41", at.Add(time.Minute))
@@ -244,11 +255,13 @@ func TestCardsOfActions(t *testing.T) {
 
 func TestActionIsCancelled(t *testing.T) {
 	b, s := talk(t)
-	c := NewCard(chat.Progress{Cluster: app.Cluster{ID: "shop-7", Name: "shop"}, Operation: app.Operation{ID: 41, Kind: app.OperationRun, Status: app.OperationRunning}, Run: &chat.Run{Action: "backup"}}, "u", time.Now())
+	c := NewCard(chat.Progress{Cluster: app.Cluster{ID: "shop-7", Name: "shop"},
+		Operation: app.Operation{ID: 41, Kind: app.OperationRun, Status: app.OperationRunning}, Run: &chat.Run{Action: "backup"}}, "u", time.Now())
 	if len(c.Buttons) != 1 || !c.Buttons[0].Danger || c.Buttons[0].Confirm == nil {
 		t.Fatalf("the card has %+v", c.Buttons)
 	}
-	if a := b.Press(t.Context(), ada, c.Buttons[0].Value); !a.Beside || len(s.stopped) != 1 || s.stopped[0] != 41 || !strings.Contains(a.text(), "cancelling the action") {
+	if a := b.Press(t.Context(), ada, c.Buttons[0].Value); !a.Beside || len(s.stopped) != 1 || s.stopped[0] != 41 ||
+		!strings.Contains(a.text(), "cancelling the action") {
 		t.Errorf("it is answered %+v", a)
 	}
 	s.refuse = &app.Error{Code: app.EForbidden, Message: "It belongs to bob."}

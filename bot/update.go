@@ -151,7 +151,8 @@ func (r reader) updateLines(p appcluster.UpdatePreview) []string {
 		return append(lines, "Nothing to change.")
 	}
 	if p.After.CostPerHour > 0 && p.After.CostPerHour != p.Before.CostPerHour {
-		lines = append(lines, "Cost: "+perHour(p.After.CostPerHour, p.After.Currency)+", was "+cmp.Or(perHour(p.Before.CostPerHour, p.Before.Currency), "unknown")+".")
+		was := cmp.Or(perHour(p.Before.CostPerHour, p.Before.Currency), "unknown")
+		lines = append(lines, "Cost: "+perHour(p.After.CostPerHour, p.After.Currency)+", was "+was+".")
 	}
 	if p.Duration > 0 {
 		lines = append(lines, "Takes "+takes(p.Duration, p.Plan.Expects)+".")

@@ -72,7 +72,8 @@ func TestActionsOfATemplate(t *testing.T) {
 		}
 		h.ada.Press(h.ada.In(ops).Says("/muster run shop rotate").Answer("Requires 1 approval from approvers."), "Request approval").
 			Answer("Request 2 is waiting for approval", "ada wants to run action rotate on shop")
-		bob.Press(bob.In(ops).Says("/muster approve 2").Answer("ada wants to run action rotate on shop", "/opt/rotate.sh"), "Approve request").Answer("Request 2 is accepted")
+		bob.Press(bob.In(ops).Says("/muster approve 2").Answer("ada wants to run action rotate on shop", "/opt/rotate.sh"),
+			"Approve request").Answer("Request 2 is accepted")
 		h.done(nil)
 		ops.Card("shop: action rotate succeeded", "Run by ada")
 	})
