@@ -29,6 +29,7 @@ type action struct {
 	// Action is one of the template's to run, with values of its Parameters.
 	Action     string            `json:"action,omitempty"`
 	Parameters map[string]string `json:"parameters,omitempty"`
+	Failed     bool              `json:"failed,omitempty"` // only the nodes on which the operation failed
 	// Beside sends the result beside the message with the button; see Answer.Beside.
 	Beside bool `json:"beside,omitempty"`
 }

@@ -48,6 +48,7 @@ type stub struct {
 	actions  []run.Action
 	status   app.ClusterStatus // of its cluster; "" is active
 	stopped  []int64
+	gone     bool // the second node of its cluster
 	request  *cluster.Request
 	moves    []string // what was done to it
 }
@@ -86,6 +87,9 @@ func (s *stub) Cluster(_ context.Context, _ app.Actor, id string) (cluster.View,
 	v := view("shop")
 	if strings.Contains(id, "-secret-") {
 		v.Visibility = app.VisiblePrivate
+	}
+	if s.gone {
+		v.Nodes = slices.Delete(v.Nodes, 1, 2)
 	}
 	if v.Status = cmp.Or(s.status, v.Status); v.Status == app.ClusterActive && s.actor.Role != app.RoleViewer {
 		v.Actions.Cluster, v.Actions.Nodes = []app.OperationKind{app.OperationRun}, []app.OperationKind{app.OperationRun}

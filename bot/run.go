@@ -164,10 +164,54 @@ func (w *runForm) typedWrong(err error) error {
 // open opens the form for a button.
 func (rs runs) open(ctx context.Context, r request, d action) (Answer, error) {
 	w, err := rs.form(ctx, r, Form{}, runNote{Channel: r.person.Channel, Cluster: d.Cluster, Action: d.Action})
+	if err == nil && d.Operation != 0 {
+		err = rs.fill(ctx, r, w, d)
+	}
 	if err != nil {
 		return Answer{}, err
 	}
 	return rs.opened(ctx, r, w)
+}
+
+// fill fills in the form with the values of an earlier run and, if it failed on some nodes only, with those.
+func (rs runs) fill(ctx context.Context, r request, w *runForm, d action) error {
+	v, err := rs.runs.Run(ctx, r.actor, w.view.ID, d.Operation)
+	if err != nil || w.action == nil {
+		return err
+	}
+	w.form.Values = map[string][]string{}
+	for _, p := range w.parameters() {
+		value, ok := v.Run.Parameters[p.Name]
+		if !ok {
+			continue
+		}
+		text := template.ParameterValueText(value)
+		switch p.Type {
+		case template.ParameterChoice:
+			text = key(text)
+		case template.ParameterBoolean:
+			text = "=" + text
+		}
+		w.form.Values[w.field("p:"+p.Name)] = []string{text}
+	}
+	nodes := v.NodeNames()
+	if d.Failed {
+		nodes = v.Failed()
+	}
+	if f := w.nodeField(); f != nil {
+		for _, c := range f.Choices {
+			if slices.Contains(nodes, c.Name) {
+				w.form.Values[f.Name] = append(w.form.Values[f.Name], c.Value)
+			}
+		}
+	}
+	if d.Failed && len(w.form.Values[w.field("nodes")]) == 0 { // which would mean all nodes
+		return &app.Error{Code: app.EConflict, Message: "The failed nodes can't be chosen here: they're gone, or the cluster has too many nodes for the form.",
+			Hint: "Run the action again on other nodes, or in the portal."}
+	}
+	w.errors = map[string]*app.Error{}
+	w.read()
+	return nil
 }
 
 func (rs runs) opened(ctx context.Context, r request, w *runForm) (Answer, error) {

@@ -43,12 +43,38 @@ func (v voice) runCard(p chat.Progress, url string, now time.Time) Card {
 		b.Confirm = &Confirm{Title: "Cancel the " + runNoun(p) + "?", Text: "It's stopped on the nodes where it runs, and doesn't start on others.",
 			Yes: "Cancel " + runNoun(p), No: "Keep it running"}
 		card.Buttons = []Button{b}
-	case o.Status.Ended() && o.Status != app.OperationSucceeded:
-		b := d.as(doLogs).button("View log", false)
-		b.Quiet = true
-		card.Buttons = []Button{b}
+	case o.Status.Ended():
+		card.Buttons = againButtons(p, d)
 	}
 	return card
+}
+
+// againButtons run the action of a card again, and show its log if it failed.
+func againButtons(p chat.Progress, d action) (list []Button) {
+	again := d.as(doRunAsk)
+	again.Action = p.Run.Action
+	quiet := func(d action, name string) {
+		b := d.button(name, false)
+		b.Quiet = true
+		list = append(list, b)
+	}
+	failed := 0
+	for _, n := range p.Run.Results {
+		if n.State != app.StepSucceeded {
+			failed++
+		}
+	}
+	if again.Action != "" {
+		if again.Failed = true; failed > 0 && failed < len(p.Run.Results) {
+			quiet(again, "Run on failed nodes…")
+		}
+		again.Failed = false
+		quiet(again, "Run again…")
+	}
+	if p.Operation.Status != app.OperationSucceeded {
+		quiet(d.as(doLogs), "View log")
+	}
+	return list
 }
 
 func runNoun(p chat.Progress) string {

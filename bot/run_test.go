@@ -57,6 +57,11 @@ func (s *stub) previewRun(m cluster.Update) (p cluster.UpdatePreview, err error)
 	return p, nil
 }
 
+func (s *stub) Run(_ context.Context, _ app.Actor, _ string, operation int64) (run.View, error) {
+	return run.View{Run: plan.Run{Action: "backup", Parameters: map[string]any{"keep": float64(7), "mode": "safe", "full": true}},
+		Results: []plan.RunResult{{Node: "n1", State: app.StepSucceeded}, {Node: "n2", State: app.StepFailed, Exit: 3}}}, s.refuse
+}
+
 func (s *stub) CancelOperation(_ context.Context, _ app.Actor, _ string, operation int64, _ bool) (cluster.View, error) {
 	s.stopped = append(s.stopped, operation)
 	return view("shop"), s.refuse
@@ -163,6 +168,9 @@ func TestActionByForm(t *testing.T) {
 		t.Errorf("refused: %+v", d)
 	}
 	s.refuse = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan changed."}
+	if d := b.Submit(t.Context(), ada, again.Modal.asForm(nil)); d.Modal == nil || !strings.Contains(d.Modal.text(), "Nothing was run: the cluster changed") {
+		t.Errorf("a plan that changed meanwhile: %+v", d)
+	}
 	s.hash = "h2"
 	if d := b.Submit(t.Context(), ada, again.Modal.asForm(nil)); d.Modal == nil || !strings.Contains(d.Modal.text(), "Review the preview below") {
 		t.Errorf("a plan that changed: %+v", d)
@@ -235,7 +243,7 @@ func TestCardsOfActions(t *testing.T) {
 			p.Operation.Status, p.Operation.EndedAt = app.OperationFailed, at.Add(time.Minute)
 			p.Run.Results[1] = plan.RunResult{Node: "n2", State: app.StepFailed, Exit: 3}
 			p.Run.Results[2] = plan.RunResult{Node: "n3", State: app.StepFailed, Exit: plan.NoExit, Error: "no route to host"}
-		}, "shop: action backup failed on 2 of 3 nodes\n████████████████████ 3 of 3 nodes\nRun by ada on n1, n2 and n3\n1 succeeded, 2 failed\n✗ n2: exit code 3\n✗ n3: no route to host\nTook 1 min.\n[View log]"},
+		}, "shop: action backup failed on 2 of 3 nodes\n████████████████████ 3 of 3 nodes\nRun by ada on n1, n2 and n3\n1 succeeded, 2 failed\n✗ n2: exit code 3\n✗ n3: no route to host\nTook 1 min.\n[Run on failed nodes…]\n[Run again…]\n[View log]"},
 		{"of a command", func() { p.Run = &chat.Run{Results: p.Run.Results[:1]}; p.Operation.Status = app.OperationSucceeded },
 			"shop: command succeeded\n████████████████████ 1 of 1 node\nRun by ada on n1\n1 succeeded\nTook 1 min."},
 	} {
@@ -250,6 +258,50 @@ func TestCardsOfActions(t *testing.T) {
 	p.Lines = []string{strings.Repeat("``` <!channel> ", 300)}
 	if got := card(); strings.Count(got, "✗") != maxFailedNodes || !strings.Contains(got, "490 more failed nodes in the portal.") {
 		t.Errorf("of many nodes:\n%s", got)
+	}
+}
+
+func TestActionsAreRunAgain(t *testing.T) {
+	b, s := talk(t)
+	p := chat.Progress{Cluster: app.Cluster{ID: "shop-7", Name: "shop"}, Operation: app.Operation{ID: 41, Kind: app.OperationRun, Status: app.OperationFailed},
+		Run: &chat.Run{Action: "backup", Results: []plan.RunResult{{Node: "n1", State: app.StepSucceeded}, {Node: "n2", State: app.StepFailed}}}}
+	c := NewCard(p, "u", time.Now())
+	for i, want := range []string{"=n2", "=n1 =n2"} {
+		a := b.Press(t.Context(), ada, c.Buttons[i].Value)
+		if !a.Beside || a.Modal == nil {
+			t.Fatalf("%s is answered %+v", c.Buttons[i].Name, a)
+		}
+		m := *a.Modal
+		if got := strings.Join(fieldOf(t, m, "nodes").Values, " "); got != want || fieldOf(t, m, "p:keep").Values[0] != "7" || fieldOf(t, m, "p:mode").Values[0] != "=safe" ||
+			fieldOf(t, m, "p:full").Values[0] != "=true" || !strings.Contains(m.text(), "With full=true, keep=7, mode=safe.") {
+			t.Errorf("%s: the nodes are %q in %+v", c.Buttons[i].Name, got, m)
+		}
+	}
+	s.gone = true
+	if a := b.Press(t.Context(), ada, c.Buttons[0].Value); a.Modal != nil || !strings.Contains(a.text(), "The failed nodes can't be chosen here") {
+		t.Errorf("of nodes that are gone: %+v", a)
+	}
+	s.refuse = &app.Error{Code: app.EForbidden, Message: "It belongs to bob."}
+	if a := b.Press(t.Context(), ada, c.Buttons[0].Value); !a.Wrong || a.Modal != nil {
+		t.Errorf("to who may not see the run: %+v", a)
+	}
+}
+
+func TestManyOptionsOfAnAction(t *testing.T) {
+	b, s := talk(t)
+	p := &s.actions[0].Parameters[1]
+	for i := range 150 {
+		p.Options = append(p.Options, template.ParameterOption{Value: fmt.Sprint("mode-", i)})
+	}
+	m := b.Say(t.Context(), ada, "run shop backup").Modal
+	f := fieldOf(t, *m, "p:mode")
+	if !f.Typeahead || len(f.Choices) != 1 {
+		t.Fatalf("the field is %+v", f)
+	}
+	form := m.asForm(nil)
+	form.Changed = f.Name
+	if list := b.Choices(t.Context(), ada, form, "mode-149"); len(list) != 1 || list[0].Value != "=mode-149" {
+		t.Errorf("it offers %+v", list)
 	}
 }
 

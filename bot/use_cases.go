@@ -88,8 +88,9 @@ type (
 		PreviewUpdate(ctx context.Context, a app.Actor, cluster string, m cluster.Update) (cluster.UpdatePreview, error)
 		Update(ctx context.Context, a app.Actor, cluster string, m cluster.Update) (cluster.UpdateAnswer, error)
 	}
-	// Runs shows the actions of a cluster's template. Running one is an update.
+	// Runs shows the actions of a cluster's template, and how they ended. Running one is an update.
 	Runs interface {
+		Run(ctx context.Context, a app.Actor, cluster string, operation int64) (run.View, error)
 		Actions(ctx context.Context, a app.Actor, cluster string) ([]run.Action, error)
 	}
 	// Operations resumes failed operations, and cancels running ones.

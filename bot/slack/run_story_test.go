@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/bot/slack/slacktest"
 )
 
 // TestActionsOfATemplate runs actions of a template: by form, in one line, with an approval; and cancels one.
@@ -53,6 +54,20 @@ func TestActionsOfATemplate(t *testing.T) {
 		h.done(func(string) bool { return true })
 		failed := ops.Card("shop: action backup failed on 1 of 3 nodes", "2 succeeded, 1 failed", "✗ n2: exit code 3", "n2 | said by n2")
 		h.ada.Press(failed, "View log").Answer("said by n2")
+		h.ada.Press(failed, "Run on failed nodes…")
+		h.ada.Modal("Run action", "Runs on 1 node: n2.", "With keep=3.").Cancel()
+		h.ada.In(ops).Mentions("run shop backup") // which can't open a form
+		var answer *slacktest.Message
+		h.slack.Wait("the mention isn't answered", func() bool {
+			for _, m := range ops.Ephemeral(h.ada) {
+				if m.Says("Run action on shop") {
+					answer = m
+				}
+			}
+			return answer != nil
+		})
+		h.ada.Press(answer, "Open form")
+		h.ada.Modal("Run action", "Fill in the fields above").Cancel()
 		if v := h.clusters()["shop"]; len(v.Operations) != 3 || v.Status != app.ClusterActive {
 			h.Errorf("after two runs the cluster is %s, with %d operations", v.Status, len(v.Operations))
 		}
