@@ -110,15 +110,15 @@ func runTitle(p chat.Progress) string {
 	return what + " is waiting"
 }
 
-// runCounts counts nodes by how far it is there: "2 succeeded, 1 failed".
+// runCounts counts nodes by how far it is there: "2 succeeded, 1 unfinished".
 func runCounts(all []plan.RunResult) string {
 	var words []string
 	count := map[string]int{}
 	for _, n := range all {
 		n.Exit = plan.NoExit // the failed ones are listed with theirs
 		word := n.Words()
-		if n.State == app.StepReady {
-			word = string(app.StepWaiting)
+		if !n.State.Ended() { // a card isn't edited when a step starts
+			word = "unfinished"
 		}
 		if count[word]++; count[word] == 1 {
 			words = append(words, word)

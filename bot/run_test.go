@@ -236,9 +236,9 @@ func TestCardsOfActions(t *testing.T) {
 		set  func()
 		want string
 	}{
-		{"running", func() {}, "shop: running action backup\n██████░░░░░░░░░░░░░░ 1 of 3 nodes\nRun by ada on n1, n2 and n3\n1 succeeded, 1 running, 1 waiting\n[Cancel action]"},
+		{"running", func() {}, "shop: running action backup\n██████░░░░░░░░░░░░░░ 1 of 3 nodes\nRun by ada on n1, n2 and n3\n1 succeeded, 2 unfinished\n[Cancel action]"},
 		{"cancelling", func() { p.Operation.Status = app.OperationCancelling },
-			"shop: cancelling action backup\n██████░░░░░░░░░░░░░░ 1 of 3 nodes\nRun by ada on n1, n2 and n3\n1 succeeded, 1 running, 1 waiting\nThe command is cancelling: 0 of 0 steps."},
+			"shop: cancelling action backup\n██████░░░░░░░░░░░░░░ 1 of 3 nodes\nRun by ada on n1, n2 and n3\n1 succeeded, 2 unfinished\nThe command is cancelling: 0 of 0 steps."},
 		{"failed", func() {
 			p.Operation.Status, p.Operation.EndedAt = app.OperationFailed, at.Add(time.Minute)
 			p.Run.Results[1] = plan.RunResult{Node: "n2", State: app.StepFailed, Exit: 3}

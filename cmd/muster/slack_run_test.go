@@ -11,7 +11,7 @@ import (
 	"muster/app/layout"
 )
 
-// acting is a template with an action that prints a value of the configuration, and fails where it's told to.
+// acting is a template with an action that prints a value of the configuration, and fails on the node that it's asked to fail on.
 const acting = `---
 kind: template
 name: acting
