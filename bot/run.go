@@ -24,6 +24,9 @@ type runs struct {
 // mostRunButtons limits the buttons below a list of actions.
 const mostRunButtons = 10
 
+// maxAbout limits the description of an action in a list.
+const maxAbout = 300
+
 // list shows the actions of a cluster's template, with a button for each that the person may run.
 func (rs runs) list(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) != 1 {
@@ -66,7 +69,7 @@ func actionLine(a run.Action) string {
 	if a.Description != "" {
 		about = a.Description
 	}
-	facts := []string{a.Name + " – " + strings.TrimSuffix(strings.Join(strings.Fields(about), " "), ".")}
+	facts := []string{a.Name + " – " + strings.TrimSuffix(humanize.CutText(strings.Join(strings.Fields(about), " "), maxAbout), ".")}
 	if len(a.Parameters) > 0 {
 		names := make([]string, len(a.Parameters))
 		for i, p := range a.Parameters {
