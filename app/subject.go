@@ -16,6 +16,7 @@ const (
 	SubjectLeaseExtension SubjectKind = "lease_extension" // of a cluster, signed
 	SubjectManualSteps    SubjectKind = "questions"       // of a cluster
 	SubjectRequest        SubjectKind = "request"
+	SubjectRun            SubjectKind = "run"   // a command on nodes: CLUSTER/OPERATION
 	SubjectBuild          SubjectKind = "build" // HOOK/NUMBER
 	SubjectBuildHook      SubjectKind = "build_hook"
 	SubjectHook           SubjectKind = "hook"
@@ -50,6 +51,11 @@ func ClusterSubject(id string) Subject { return Subject{Kind: SubjectCluster, ID
 // RequestSubject is a request.
 func RequestSubject(id int64) Subject {
 	return Subject{Kind: SubjectRequest, ID: strconv.FormatInt(id, 10)}
+}
+
+// RunSubject is a command on nodes of a cluster.
+func RunSubject(cluster string, operation int64) Subject {
+	return Subject{Kind: SubjectRun, ID: cluster + "/" + strconv.FormatInt(operation, 10)}
 }
 
 // BuildSubject is a build of a build hook.

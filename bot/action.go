@@ -26,6 +26,10 @@ type action struct {
 	By        int64             `json:"by,omitempty"`   // seconds by which a lease is extended, or for which a cluster is kept
 	End       int64             `json:"end,omitempty"`  // when the lease was shown to expire, in seconds since 1970
 	Template  string            `json:"template,omitempty"`
+	// Action is one of the template's to run, with values of its Parameters.
+	Action     string            `json:"action,omitempty"`
+	Parameters map[string]string `json:"parameters,omitempty"`
+	Failed     bool              `json:"failed,omitempty"` // only the nodes on which the operation failed
 	// Beside sends the result beside the message with the button; see Answer.Beside.
 	Beside bool `json:"beside,omitempty"`
 }
@@ -49,6 +53,8 @@ const (
 	doKeep        = "keep"
 	doAnswer      = "answer"
 	doManualSteps = "questions"
+	doRunAsk      = "run" // open the form of an action
+	doCancelRun   = "cancel-run"
 	doConfirm     = "confirm"  // take an offer
 	doWithdraw    = "withdraw" // a request, or, of one with an offer, decline that
 )
@@ -109,5 +115,12 @@ func (b *Bot) press(ctx context.Context, r request, value string) (Answer, error
 }
 
 func (d action) update() cluster.Update {
-	return cluster.Update{Kind: d.Kind, Size: d.Size, Services: d.Services, Nodes: d.Nodes, PlanHash: d.Hash}
+	m := cluster.Update{Kind: d.Kind, Size: d.Size, Services: d.Services, Nodes: d.Nodes, Action: d.Action, PlanHash: d.Hash}
+	if len(d.Parameters) > 0 {
+		m.Parameters = map[string]any{}
+		for name, value := range d.Parameters {
+			m.Parameters[name] = value
+		}
+	}
+	return m
 }

@@ -41,6 +41,9 @@ func isReview(do string) bool {
 func (v voice) approvalCard(q cluster.Request, url string) Answer {
 	a := Answer{Title: fmt.Sprintf("Request %d is %s: %s", q.ID, q.Status, q.Title()), Links: []Link{{"View request", url}}}
 	a.Lines = append(v.terms(q), v.planLines(q)...)
+	if q.Kind == app.OperationRun {
+		a.Lines = append(a.Lines, "The script and its values are in the portal, and in the form of the buttons below.")
+	}
 	for _, c := range q.Decision.Changes {
 		a.Lines = append(a.Lines, c.Sentence())
 	}
@@ -104,9 +107,13 @@ func (v voice) planLines(q cluster.Request) []string {
 		if d.Before.CostPerHour != d.After.CostPerHour {
 			lines = append(lines, "Cost: "+cmp.Or(perHour(d.After.CostPerHour, d.After.Currency), "none")+", was "+cmp.Or(perHour(d.Before.CostPerHour, d.Before.Currency), "unknown")+".")
 		}
-		for i, c := range d.Changes {
+		changes := d.Changes
+		if q.Kind == app.OperationRun { // see runTerms
+			changes = nil
+		}
+		for i, c := range changes {
 			if i == maxChangeLines {
-				lines = append(lines, fmt.Sprintf("Changes %s.", humanize.Count(len(d.Changes)-i, "more setting")))
+				lines = append(lines, fmt.Sprintf("Changes %s.", humanize.Count(len(changes)-i, "more setting")))
 				break
 			}
 			lines = append(lines, "Changes "+c.Path)
@@ -186,7 +193,9 @@ func (rs requests) reviewAsk(ctx context.Context, r request, d action) (Answer, 
 	if err != nil {
 		return Answer{}, err
 	}
-	m := Modal{ID: formReview, Note: string(note), Parts: []Part{{Title: q.Title(), Lines: append(r.terms(q), r.planLines(q)...)}}}
+	values, script := runTerms(q)
+	m := Modal{ID: formReview, Note: string(note),
+		Parts: []Part{{Title: q.Title(), Lines: slices.Concat(r.terms(q), r.planLines(q), values), Log: script}}}
 	reason := Field{Name: "reason", Kind: FieldLong, Label: "Reason", Most: maxReason, Hint: "Visible to " + q.Requester + "."}
 	switch d.Do {
 	case doReviewApprove:

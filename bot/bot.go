@@ -30,6 +30,7 @@ type Bot struct {
 	accounts  accounts
 	clusters  clusters
 	creates   *creates
+	runs      runs
 	requests  requests
 	questions questions
 	homes     homes
@@ -42,8 +43,9 @@ func New(c Config) *Bot {
 	b := &Bot{
 		site:      &site{url: c.URL, pages: c.Pages, log: c.Log, now: c.Now},
 		accounts:  accounts{people: c.People, tenant: c.Tenant},
-		clusters:  clusters{clusters: c.Clusters, activity: c.Activity, deletes: c.Deletes, queues: c.Queues},
+		clusters:  clusters{clusters: c.Clusters, activity: c.Activity, deletes: c.Deletes, queues: c.Queues, runs: c.Runs},
 		creates:   &creates{catalogs: c.Catalogs, creates: c.Creates, quotas: c.Quotas},
+		runs:      runs{runs: c.Runs, clusters: c.Clusters, updates: updates{c.Clusters, c.Updates}, operations: c.Operations},
 		requests:  requests{requests: c.Requests, clusters: c.Clusters},
 		questions: questions{questions: c.ManualSteps},
 		homes:     homes{homes: c.Homes, questions: c.ManualSteps, requests: c.Requests, clusters: c.Clusters},

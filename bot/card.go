@@ -27,20 +27,23 @@ type Card struct {
 // barWidth is the width of a progress bar, in letters.
 const barWidth = 20
 
-func bar(done, total int) string {
+func bar(done, total int, of string) string {
 	n := 0
 	if total > 0 {
 		n = barWidth * min(max(done, 0), total) / total
 	}
-	return strings.Repeat("█", n) + strings.Repeat("░", barWidth-n) + fmt.Sprintf(" %d of %s", done, humanize.Count(total, "step"))
+	return strings.Repeat("█", n) + strings.Repeat("░", barWidth-n) + fmt.Sprintf(" %d of %s", done, humanize.Count(total, of))
 }
 
-// NewCard makes an operation's current card, with amounts without a currency. URL is its cluster's page.
+// NewCard makes an operation's current card, with amounts without a currency. URL is its cluster's page, or that of the command it runs.
 func NewCard(p chat.Progress, url string, now time.Time) Card { return voice{}.card(p, url, now) }
 
 func (v voice) card(p chat.Progress, url string, now time.Time) Card {
+	if p.Run != nil {
+		return v.runCard(p, url, now)
+	}
 	o, c := p.Operation, p.Cluster
-	card := Card{Title: o.Headline(c), Bar: bar(o.Done, o.Total), Link: Link{"View cluster", url}}
+	card := Card{Title: o.Headline(c), Bar: bar(o.Done, o.Total, "step"), Link: Link{"View cluster", url}}
 	facts := []string{humanize.Count(len(p.Nodes), "node"), "owner " + c.Owner}
 	if price := perHour(c.CostPerHour, c.Currency); price != "" && o.Kind != app.OperationDelete {
 		facts = append(facts, price)

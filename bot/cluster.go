@@ -20,6 +20,7 @@ type clusters struct {
 	activity Activity
 	deletes  Deletes
 	queues   Queues
+	runs     Runs
 }
 
 func (cs clusters) list(ctx context.Context, r request) (Answer, error) {
@@ -49,7 +50,13 @@ func (cs clusters) show(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return r.shown(v, v.Name+" is "+string(v.Status)), nil
+	a := r.shown(v, v.Name+" is "+string(v.Status))
+	if offersRun(ctx, r, cs.runs, v) {
+		b := action{Do: doRunAsk, Cluster: v.ID, Beside: true}.button("Run action…", false)
+		b.Quiet = true
+		a.Buttons = append(a.Buttons, b)
+	}
+	return a, nil
 }
 
 // shown is a cluster as a whole.
@@ -106,14 +113,17 @@ func (r reader) begun(v cluster.View, operation int64) Answer {
 			continue
 		}
 		a.Title = v.Name + ": " + o.Kind.Doing()
-		facts := []string{humanize.Count(v.Size, "node")}
-		if p := perHour(v.CostPerHour, v.Currency); p != "" && o.Kind != app.OperationDelete {
+		var facts []string
+		if o.Kind != app.OperationRun {
+			facts = append(facts, humanize.Count(v.Size, "node"))
+		}
+		if p := perHour(v.CostPerHour, v.Currency); p != "" && o.Kind != app.OperationDelete && o.Kind != app.OperationRun {
 			facts = append(facts, p)
 		}
 		if o.Expected > 0 {
 			facts = append(facts, "takes "+takes(o.Expected, o.Expects))
 		}
-		a.Lines = append(a.Lines, strings.Join(facts, ", "))
+		a.Lines = append(a.Lines, humanize.Upper(strings.Join(facts, ", ")))
 		a.Started = []Started{{Tenant: v.Tenant, Cluster: v.ID, Operation: o.ID}}
 		break
 	}

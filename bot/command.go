@@ -48,6 +48,8 @@ func (b *Bot) join(u UseCases) ([]command, map[string]actionFunc) {
 			{"stop", "NAME [SERVICE…]", "stop services (default: all)", "Changing clusters", false, updates.stop},
 			{"restart", "NAME [SERVICE…]", "restart services (default: all)", "Changing clusters", false, updates.restart},
 			{"repair", "NAME [NODE…]", "repair a cluster and replace lost nodes", "Changing clusters", false, updates.repair},
+			{"actions", "NAME", "list the actions that a cluster's template offers", "Running actions", false, b.runs.list},
+			{"run", "NAME [ACTION [PARAMETER=VALUE…]]", "run an action on a cluster's nodes; without values, open the form", "Running actions", false, b.runs.run},
 			{"delete", "NAME", "delete a cluster and all its machines", "Clusters", false, b.clusters.deleteAsk},
 			{"why", "NAME", "show what a cluster is waiting for", "Clusters", false, b.clusters.why},
 			{"approve", "REQUEST [REASON]", "review and approve a request", "Requests", false, b.requests.approveAsk},
@@ -77,11 +79,13 @@ func (b *Bot) join(u UseCases) ([]command, map[string]actionFunc) {
 			doAnswer:        b.questions.ask,
 			doManualSteps:   b.questions.ofCluster,
 			doCreate:        b.creates.open,
+			doRunAsk:        b.runs.open,
+			doCancelRun:     b.runs.cancel,
 		}
 }
 
 // groups are the headings of help, in order.
-var groups = []string{"Getting started", "Clusters", "Changing clusters", "Requests", "For admins"}
+var groups = []string{"Getting started", "Clusters", "Changing clusters", "Running actions", "Requests", "For admins"}
 
 // examples are shown in a command's own help.
 var examples = map[string][]string{
@@ -96,6 +100,7 @@ var examples = map[string][]string{
 	"add":     {"add shop cache"},
 	"restart": {"restart shop", "restart shop web"},
 	"repair":  {"repair shop n2"},
+	"run":     {"run shop", "run shop backup", "run shop backup keep=7"},
 	"approve": {"approve 12", "approve 12 fine by me"},
 	"deny":    {"deny 12 too many nodes"},
 	"channel": {"channel", "channel use acme", "channel reset"},

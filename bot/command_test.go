@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"muster/app/operation"
 	"muster/app/plan"
 	"muster/app/policy"
+	"muster/app/run"
 	"muster/app/template"
 )
 
@@ -43,6 +45,10 @@ type stub struct {
 	hash     string
 	asks     []execution.ManualStep
 	answers  []execution.StepAnswer
+	actions  []run.Action
+	status   app.ClusterStatus // of its cluster; "" is active
+	stopped  []int64
+	gone     bool // the second node of its cluster
 	request  *cluster.Request
 	moves    []string // what was done to it
 }
@@ -82,6 +88,12 @@ func (s *stub) Cluster(_ context.Context, _ app.Actor, id string) (cluster.View,
 	if strings.Contains(id, "-secret-") {
 		v.Visibility = app.VisiblePrivate
 	}
+	if s.gone {
+		v.Nodes = slices.Delete(v.Nodes, 1, 2)
+	}
+	if v.Status = cmp.Or(s.status, v.Status); v.Status == app.ClusterActive && s.actor.Role != app.RoleViewer {
+		v.Actions.Cluster, v.Actions.Nodes = []app.OperationKind{app.OperationRun}, []app.OperationKind{app.OperationRun}
+	}
 	return v, nil
 }
 
@@ -102,12 +114,18 @@ func (s *stub) ExtendLease(_ context.Context, _ app.Actor, _ string, r template.
 }
 
 func (s *stub) PreviewUpdate(_ context.Context, _ app.Actor, _ string, m cluster.Update) (cluster.UpdatePreview, error) {
+	if m.Kind == app.OperationRun {
+		return s.previewRun(m)
+	}
 	return cluster.UpdatePreview{Kind: m.Kind, Before: cluster.Figures{Nodes: 3, CostPerHour: 0.3, Currency: "USD"}, After: cluster.Figures{Nodes: m.Size, CostPerHour: 0.1 * float64(m.Size), Currency: "USD"},
 		Nodes: []cluster.UpdatedNode{{Name: "n4", Change: plan.NodeNew}}, PlanHash: "h1", Duration: 90 * time.Second}, nil
 }
 
 func (s *stub) Update(_ context.Context, _ app.Actor, _ string, m cluster.Update) (cluster.UpdateAnswer, error) {
 	s.updated = append(s.updated, m)
+	if s.request != nil {
+		return cluster.UpdateAnswer{Request: s.request}, s.refuse
+	}
 	v := view("shop")
 	return cluster.UpdateAnswer{Cluster: &v, Operation: 41}, s.refuse
 }
@@ -133,7 +151,7 @@ func (s *stub) Review(_ context.Context, _ app.Actor, id int64, v operation.Revi
 var ada = Person{Kind: "slack", External: "T1/U1", Command: "/muster"}
 
 func talk(t *testing.T) (checkedBot, *stub) {
-	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser, Groups: []string{"ops"}}, catalog: someCatalog(), hash: "h1",
+	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser, Groups: []string{"ops"}}, catalog: someCatalog(), actions: someActions(), hash: "h1",
 		outlook: lease.Outlook{Cluster: "shop-7", Name: "shop", Owner: "ada", Until: time.Now().Add(time.Hour).Truncate(time.Second)}}
 	return checkedBot{New(s.config(slog.New(slog.NewTextHandler(t.Output(), nil))))}, s
 }
@@ -188,6 +206,22 @@ func TestWhatIsSaid(t *testing.T) {
 		{"exten shop", "Did you mean “/muster extend”?"},
 		{"delete shop", "All data on its 3 nodes will be lost."},
 		{"restart shop web", "shop: creating"},
+		{"actions", "Usage: /muster actions NAME"},
+		{"actions shop", "backup – Copies the database <!channel>. Parameters: keep, mode, full. On nodes with service=db."},
+		{"actions shop", "rotate – Rotate. Requires approval."},
+		{"actions shop", "wipe – Wipe. For admins."},
+		{"run", "Usage: /muster run NAME [ACTION [PARAMETER=VALUE…]]"},
+		{"run shop", "Slack couldn't open the form."},
+		{"run shop backup", "Slack couldn't open the form."},
+		{"run shop backup keep=7", "Runs on 2 nodes: n1 and n2.\nWith keep=7, mode=fast."},
+		{"run shop backup keep=99", "is more than 30"},
+		{"run shop backup mode=fast", "Backups to keep is required by action backup.\nA whole number from 1 to 30. Type it as keep=VALUE."},
+		{"run shop backup keep", "“keep” isn't PARAMETER=VALUE, once for each parameter.\nFor values with spaces, open the form: /muster run shop backup"},
+		{"run shop backup keep=1 keep=2", "once for each parameter"},
+		{"run shop backup keep=1 kep=1", "Did you mean"},
+		{"run shop rotate", "Requires 1 approval from approvers."},
+		{"run shop bakcup", "The cluster has no action"},
+		{"run shop wipe", "You can't run action wipe.\nIt's for admins."},
 		{"approve x", "“x” isn't a request number."},
 		{"approve 12 fine", "bob wants to create: big"},
 		{"deny 12", "Usage: "},

@@ -202,6 +202,11 @@ func standard(p apptemplate.Parameter) string {
 // given is the value of a parameter's field.
 func (c *createForm) given(p apptemplate.Parameter) string {
 	v, there := c.form.Values[c.field("p:"+p.Name)]
+	return givenValue(p, v, there)
+}
+
+// givenValue is what was entered in the field of a parameter; its default if the field wasn't there.
+func givenValue(p apptemplate.Parameter, v []string, there bool) string {
 	switch {
 	case !there:
 		return standard(p)
@@ -289,10 +294,18 @@ func (cr *creates) preview(ctx context.Context, r request, c *createForm) (p *cl
 // refused turns a refusal into a field error; other errors are returned.
 func (c *createForm) refused(err error) error {
 	e := app.AsError(err)
+	if !isRefusal(e) {
+		return err
+	}
+	c.wrong(c.fieldOf(e), e)
+	return nil
+}
+
+// isRefusal reports whether an error is one that a form can show, so that people enter something else.
+func isRefusal(e *app.Error) bool {
 	switch e.Code {
 	case app.EInvalid, app.ENotFound, app.EConflict, app.ENoLayout, app.ETooLarge, app.EForbidden, app.EQuota, app.ECapacity:
-		c.wrong(c.fieldOf(e), e)
-		return nil
+		return true
 	}
-	return err
+	return false
 }

@@ -166,9 +166,13 @@ func (c *createForm) labelField() Field {
 }
 
 func (c *createForm) parameterField(p template.Parameter) Field {
-	f := Field{Name: c.field("p:" + p.Name), Kind: FieldText, Label: p.Title(), Hint: strings.TrimSpace(p.Help + " " + p.Hint()),
+	return parameterField(c.field("p:"+p.Name), p, c.given(p))
+}
+
+// parameterField is the field of a parameter with a value.
+func parameterField(name string, p template.Parameter, v string) Field {
+	f := Field{Name: name, Kind: FieldText, Label: p.Title(), Hint: strings.TrimSpace(p.Help + " " + p.Hint()),
 		Optional: !p.Required || standard(p) != "", Live: true}
-	v := c.given(p)
 	switch p.Type {
 	case template.ParameterBoolean:
 		f.Kind, f.Hint, f.Optional = FieldChoice, p.Help, false

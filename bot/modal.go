@@ -31,20 +31,29 @@ func (b *Bot) fill(ctx context.Context, p Person, f Form) (Modal, error) {
 	if err != nil {
 		return Modal{}, err
 	}
-	if f.ID != modalCreate {
-		return Modal{}, errNoForm
+	switch r := b.request(p, actor); f.ID {
+	case modalCreate:
+		return b.creates.modal(ctx, r, f, f.read())
+	case modalRun:
+		return b.runs.modal(ctx, r, f, f.readRun())
 	}
-	return b.creates.modal(ctx, b.request(p, actor), f, f.read())
+	return Modal{}, errNoForm
 }
 
 var errNoForm = &app.Error{Code: app.EInvalid, Message: "This form has expired.", Hint: "Close it and type the command again."}
 
 func (b *Bot) Choices(ctx context.Context, p Person, f Form, typed string) []Choice {
 	actor, err := b.accounts.actor(ctx, p)
-	if err != nil || f.ID != modalCreate {
+	if err != nil {
 		return nil
 	}
-	list, err := b.creates.choices(ctx, b.request(p, actor), f, typed)
+	var list []Choice
+	switch r := b.request(p, actor); f.ID {
+	case modalCreate:
+		list, err = b.creates.choices(ctx, r, f, typed)
+	case modalRun:
+		list, err = b.runs.choices(ctx, r, f, typed)
+	}
 	if err != nil {
 		b.log.Warn("bot: choices can't be listed", "error", err)
 	}
@@ -72,6 +81,8 @@ func (b *Bot) submit(ctx context.Context, p Person, f Form) (s Submitted, err er
 		return b.requests.reviewSubmit(ctx, r, f)
 	case modalCreate:
 		return b.creates.submit(ctx, r, f)
+	case modalRun:
+		return b.runs.submit(ctx, r, f)
 	case modalManualStep:
 		return b.questions.submit(ctx, r, f)
 	}

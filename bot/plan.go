@@ -131,7 +131,7 @@ func (ps plans) of(ctx context.Context, r request, v cluster.View) (Answer, erro
 		return Answer{}, err
 	}
 	a.Title = o.Headline(v.Cluster)
-	a.Lines = []string{bar(o.Done, o.Total)}
+	a.Lines = []string{bar(o.Done, o.Total, "step")}
 	if p := r.pace(o, r.now()); p != "" {
 		a.Lines = append(a.Lines, p)
 	}

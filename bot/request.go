@@ -1,8 +1,10 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,6 +38,9 @@ func (v voice) terms(q cluster.Request) []string {
 	what := q.Cluster
 	if q.Kind == app.OperationCreate {
 		what = strings.TrimSpace(q.Spec.Name + " from " + q.Spec.Template)
+	}
+	if u := q.Terms.Updated; q.Kind == app.OperationRun && u != nil {
+		return []string{fmt.Sprintf("%s wants to %s on %s", q.Requester, runVerb(u.Update.Action), cmp.Or(q.Facts.Name, q.Cluster)), u.Title}
 	}
 	lines := []string{fmt.Sprintf("%s wants to %s: %s", q.Requester, q.Kind.Verb(), what)}
 	facts := []string{humanize.Count(q.Terms.Layout.Size(), "node")}
@@ -81,7 +86,8 @@ func (rs requests) show(ctx context.Context, r request, id int64, reason string)
 		return Answer{}, err
 	}
 	a := Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: r.terms(q), Links: []Link{{"View request", r.Page(app.RequestSubject(q.ID))}}}
-	a.Lines = append(a.Lines, r.stateLines(q, r.actor)...)
+	values, script := runTerms(q)
+	a.Lines, a.Log = slices.Concat(a.Lines, values, r.stateLines(q, r.actor)), script
 	a.Buttons = requestButtons(q, r.actor, reason)
 	if len(a.Buttons) > 0 && reason != "" && q.WaitsFor(r.actor) && q.Status == cluster.RequestWaiting {
 		a.Lines = append(a.Lines, "Your reason: "+reason)

@@ -146,6 +146,7 @@ type unasked struct {
 	Deletes
 	Creates
 	Updates
+	Runs
 	Operations
 	RollBacks
 	Leases

@@ -120,38 +120,55 @@ func (am updates) ask(ctx context.Context, r request, cluster string, m appclust
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: v.Name + ": " + p.Title(), Lines: p.Effects(), Links: []Link{{"View cluster", r.Page(app.ClusterSubject(v.ID))}}}
-	if len(a.Lines) > maxListed {
-		a.Lines = append(a.Lines[:maxListed:maxListed], fmt.Sprintf("%d more in the portal.", len(a.Lines)-maxListed))
-	}
-	if p.NoChanges {
-		a.Lines = append(a.Lines, "Nothing to change.")
+	a := Answer{Title: v.Name + ": " + p.Title(), Lines: r.updateLines(p), Links: []Link{{"View cluster", r.Page(app.ClusterSubject(v.ID))}}}
+	if p.NoChanges || p.Decision != nil && p.Decision.Outcome == policy.OutcomeRefuse {
 		return a, nil
 	}
-	if p.After.CostPerHour > 0 && p.After.CostPerHour != p.Before.CostPerHour {
-		a.Lines = append(a.Lines, "Cost: "+perHour(p.After.CostPerHour, p.After.Currency)+", was "+cmp.Or(perHour(p.Before.CostPerHour, p.Before.Currency), "unknown")+".")
-	}
-	if p.Duration > 0 {
-		a.Lines = append(a.Lines, "Takes "+takes(p.Duration, p.Plan.Expects)+".")
-	}
-	a.Lines = append(append(append(a.Lines, p.Notes...), p.ProblemLines()...), p.Decision.Sentences()...)
-	if d := p.Decision; d != nil && d.Outcome == policy.OutcomeRefuse {
-		return a, nil
-	} else if d != nil && d.Outcome == policy.OutcomeApprove {
-		name = "Request approval"
-	} else if p.Window != nil && p.Window.Waits {
-		name = "Schedule changes"
-	}
+	name = submitName(p, name)
 	harm := slices.ContainsFunc(p.Nodes, func(n appcluster.UpdatedNode) bool {
 		return n.Change == plan.NodeGone || n.Change == plan.NodeReplaced || len(n.Removed) > 0
 	})
-	button, err := action{Do: doUpdate, Cluster: v.ID, Kind: m.Kind, Size: m.Size, Services: m.Services, Nodes: m.Nodes, Hash: p.PlanHash}.
+	button, err := action{Do: doUpdate, Cluster: v.ID, Kind: m.Kind, Size: m.Size, Services: m.Services, Nodes: m.Nodes, Action: m.Action,
+		Parameters: parameterTexts(m.Parameters), Hash: p.PlanHash}.
 		asking(name, harm || m.Kind == app.OperationStop)
 	if err != nil {
 		return Answer{}, err
 	}
 	a.Buttons = []Button{button}
 	return a, nil
+}
+
+// updateLines say what a change does.
+func (r reader) updateLines(p appcluster.UpdatePreview) []string {
+	lines := p.Effects()
+	if p.Kind == app.OperationRun {
+		lines = append(runLines(p), lines...)
+	}
+	if len(lines) > maxListed {
+		lines = append(lines[:maxListed:maxListed], fmt.Sprintf("%d more in the portal.", len(lines)-maxListed))
+	}
+	if p.NoChanges {
+		return append(lines, "Nothing to change.")
+	}
+	if p.After.CostPerHour > 0 && p.After.CostPerHour != p.Before.CostPerHour {
+		was := cmp.Or(perHour(p.Before.CostPerHour, p.Before.Currency), "unknown")
+		lines = append(lines, "Cost: "+perHour(p.After.CostPerHour, p.After.Currency)+", was "+was+".")
+	}
+	if p.Duration > 0 {
+		lines = append(lines, "Takes "+takes(p.Duration, p.Plan.Expects)+".")
+	}
+	return append(append(append(lines, p.Notes...), p.ProblemLines()...), p.Decision.Sentences()...)
+}
+
+// submitName is the label of the button that applies a change: name, unless it has to wait.
+func submitName(p appcluster.UpdatePreview, name string) string {
+	switch {
+	case p.Decision != nil && p.Decision.Outcome == policy.OutcomeApprove:
+		return "Request approval"
+	case p.Window != nil && p.Window.Waits:
+		return "Schedule changes"
+	}
+	return name
 }
 
 // updated is the answer to a change.
@@ -179,7 +196,11 @@ func takes(d time.Duration, e app.Expectation) string {
 
 // update applies the change that a button was shown for.
 func (am updates) update(ctx context.Context, r request, d action) (Answer, error) {
-	return r.updated(am.updates.Update(ctx, r.actor, d.Cluster, d.update()))
+	answer, err := am.updates.Update(ctx, r.actor, d.Cluster, d.update())
+	if d.Kind == app.OperationRun {
+		return r.ran(d.Action, answer, err)
+	}
+	return r.updated(answer, err)
 }
 
 // resizeNow handles buttons from before doUpdate existed.

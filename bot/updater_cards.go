@@ -135,7 +135,11 @@ func (s *cardSource) edit(ctx context.Context, c chat.Card) error {
 	}
 	o := p.Operation
 	c.Status, c.Done, c.Total, c.HeldUntil = o.Status, o.Done, o.Total, o.HeldUntil
-	card := b.voice().card(p, b.Page(app.ClusterSubject(c.Cluster)), b.Now())
+	page := app.ClusterSubject(c.Cluster)
+	if p.Run != nil {
+		page = app.RunSubject(c.Cluster, c.Operation)
+	}
+	card := b.voice().card(p, b.Page(page), b.Now())
 	if c.Message == "" {
 		c.Channel, c.Message, err = b.Poster.Post(ctx, c.Channel, c.Person, card)
 	} else {

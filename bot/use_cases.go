@@ -14,6 +14,7 @@ import (
 	"muster/app/lease"
 	"muster/app/operation"
 	"muster/app/policy"
+	"muster/app/run"
 	"muster/app/template"
 )
 
@@ -27,6 +28,7 @@ type UseCases struct {
 	Deletes     Deletes
 	Creates     Creates
 	Updates     Updates
+	Runs        Runs
 	Operations  Operations
 	RollBacks   RollBacks
 	Leases      Leases
@@ -86,8 +88,14 @@ type (
 		PreviewUpdate(ctx context.Context, a app.Actor, cluster string, m cluster.Update) (cluster.UpdatePreview, error)
 		Update(ctx context.Context, a app.Actor, cluster string, m cluster.Update) (cluster.UpdateAnswer, error)
 	}
-	// Operations resumes failed operations.
+	// Runs shows the actions of a cluster's template, and how they ended. Running one is an update.
+	Runs interface {
+		Run(ctx context.Context, a app.Actor, cluster string, operation int64) (run.View, error)
+		Actions(ctx context.Context, a app.Actor, cluster string) ([]run.Action, error)
+	}
+	// Operations resumes failed operations, and cancels running ones.
 	Operations interface {
+		CancelOperation(ctx context.Context, a app.Actor, cluster string, operation int64, rollBack bool) (cluster.View, error)
 		ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (cluster.View, error)
 	}
 	// RollBacks rolls back failed operations.

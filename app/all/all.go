@@ -378,7 +378,7 @@ func addBuild(s *Services, c Config) {
 }
 
 func addChat(s *Services, c Config) {
-	s.Chat.Cards = chat.NewCards(chat.CardsConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
+	s.Chat.Cards = chat.NewCards(chat.CardsConfig{Store: c.Store, Runs: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
 	s.Chat.Messages = chat.NewMessages(chat.MessagesConfig{Store: c.Store, Now: c.Now})
 	s.Chat.Homes = chat.NewHomes(chat.HomesConfig{Store: c.Store, Now: c.Now})
 	s.Chat.Reviews = chat.NewReviews(chat.ReviewsConfig{Store: c.Store, Now: c.Now})

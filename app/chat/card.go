@@ -34,6 +34,7 @@ type CardStore interface {
 // CardsConfig is what Cards is created from. Only what says so may be nil.
 type CardsConfig struct {
 	Store    CardStore
+	Runs     RunStore
 	Now      func() time.Time
 	Catalogs *catalog.Service
 	Masks    *cluster.Masks
@@ -93,6 +94,7 @@ type Progress struct {
 	Cluster   app.Cluster
 	Nodes     []app.Node
 	Operation app.Operation
+	Run       *Run // nil where the operation runs no command
 	Latest    bool // nothing was asked of the cluster after it
 	// Ways are the ways on where the cluster has failed with it, the best first.
 	Ways []cluster.RecoveryOption
@@ -162,6 +164,9 @@ func (a *Cards) ChatProgress(ctx context.Context, c Card) (p Progress, err error
 		if v.Problem = cluster.TroubleOf(v, cluster.Definition{}, open); v.Problem != nil {
 			p.Ways = v.Problem.Options
 		}
+	}
+	if p.Operation.Kind == app.OperationRun {
+		return p, a.addRun(ctx, c, m, open.Failures, &p)
 	}
 	if p.Operation.Status != app.OperationFailed {
 		return p, nil

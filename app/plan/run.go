@@ -99,6 +99,22 @@ func (r RunResult) Words() string {
 	return r.State.Words()
 }
 
+// RunResults are how the steps of a command ended, in the order of the plan. Exits are by index of the step.
+func RunResults(steps []app.Step, exits map[int]RunExit) []RunResult {
+	all := []RunResult{}
+	for _, st := range steps {
+		if st.Action != app.ActionRun || st.Join {
+			continue
+		}
+		r := RunResult{Node: st.Node, State: st.State, Exit: NoExit, Error: st.Error, StartedAt: st.StartedAt, EndedAt: st.EndedAt}
+		if exit, known := exits[st.Index]; known && st.State.Ended() {
+			r.Exit, r.Cut = exit.Code, exit.Cut
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
 // WorstExit is the exit code of the node where it is worst: the greatest, and 1 where a node has none although it failed.
 func WorstExit(all []RunResult) int {
 	worst := 0

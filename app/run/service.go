@@ -87,7 +87,7 @@ func (s *Service) Run(ctx context.Context, actor app.Actor, id string, operation
 	if err != nil {
 		return View{}, err
 	}
-	v := View{Operation: op, Results: []plan.RunResult{}}
+	v := View{Operation: op}
 	if v.Run, err = s.Store.RunOf(ctx, c.Tenant, op.ID); err != nil {
 		return View{}, err
 	}
@@ -99,16 +99,7 @@ func (s *Service) Run(ctx context.Context, actor app.Actor, id string, operation
 	if err != nil {
 		return View{}, err
 	}
-	for _, st := range steps {
-		if st.Action != app.ActionRun || st.Join {
-			continue
-		}
-		r := plan.RunResult{Node: st.Node, State: st.State, Exit: plan.NoExit, Error: st.Error, StartedAt: st.StartedAt, EndedAt: st.EndedAt}
-		if exit, known := exits[st.Index]; known && st.State.Ended() {
-			r.Exit, r.Cut = exit.Code, exit.Cut
-		}
-		v.Results = append(v.Results, r)
-	}
+	v.Results = plan.RunResults(steps, exits)
 	v.Exit = plan.WorstExit(v.Results)
 	return v, nil
 }

@@ -77,7 +77,11 @@ func newHarness(t *testing.T, file string, socket bool) *harness {
 	act := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
 	c.Services["web"] = &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
 	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 50}},
-		Defaults: template.Defaults{Provider: "cloud", Services: []string{"web"}}}
+		Defaults: template.Defaults{Provider: "cloud", Services: []string{"web"}},
+		Actions: []template.SavedAction{
+			{Name: "backup", Description: "Copies the data.", Run: "/opt/backup.sh",
+				Parameters: []template.Parameter{{Name: "keep", Type: template.ParameterInteger, Required: true, Min: "1", Max: "30"}}},
+			{Name: "rotate", Run: "/opt/rotate.sh", Approval: true}, {Name: "wipe", Run: "/opt/wipe.sh", Who: template.ActionAdmins}}}
 	h.app = appall.New(appall.Config{Store: h.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
 		Catalog: func() *template.Catalog { return c }, Now: time.Now})
 	h.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, AppToken: "xapp-story", Base: "http://muster", CommandPath: "/slack/commands", ActionPath: "/slack/actions",
@@ -176,6 +180,17 @@ func (h *harness) work(most int, fails func(cluster string) bool) (done int) {
 				f.Node = &execution.NodeUpdate{Status: app.NodeDeleted, Deleted: true}
 				if c.Node.MachineID != "" {
 					f.Seen = []app.Seen{{Kind: fleet.ResourceMachine, ID: c.Node.MachineID, Deleted: true}}
+				}
+			case app.ActionRun:
+				exit := 0
+				if fails != nil && fails(c.Cluster.Name) && c.Node.Name == "n2" {
+					exit, f.Err = 3, &app.Error{Code: app.EScript, Message: "exit status 3"}
+				}
+				f.Exit = &exit
+				if err := h.store.AppendLogs(h.Context(), app.DefaultTenant, []app.LogLine{{At: time.Now(),
+					Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt,
+					Stream: family.StreamOut, Text: "said by " + c.Node.Name + " <!channel>"}}); err != nil {
+					h.Fatal(err)
 				}
 			default:
 				if fails != nil && fails(c.Cluster.Name) {

@@ -14,6 +14,7 @@ type unasked struct {
 	bot.Deletes
 	bot.Creates
 	bot.Updates
+	bot.Runs
 	bot.Operations
 	bot.RollBacks
 	bot.Leases

@@ -81,7 +81,7 @@ func newChatServer(t *testing.T, socket bool) *chatServer {
 	w := &chatServer{slack: slacktest.New(t, known), socket: socket}
 	w.team = w.slack.Workspace("T1").Install("xoxb-story")
 	w.ops = w.team.Channel("ops")
-	w.fleetServer = newFleetServer(t, "", func(c *server.Config) {
+	w.fleetServer = newFleetServer(t, acting, func(c *server.Config) {
 		c.Workers, c.TLS, c.Password = 4, server.TLSConfig{}, "a password for stories"
 		c.Slack = server.SlackConfig{Secret: slackSecret, Token: "xoxb-story", Tenant: app.DefaultTenant, Client: &http.Client{Transport: w.slack}}
 		if socket {

@@ -37,6 +37,9 @@ func place(s app.Subject) string {
 	case app.SubjectBuild:
 		hook, number, _ := strings.Cut(s.ID, "/")
 		return "/hooks/" + hook + "/builds/" + number
+	case app.SubjectRun:
+		cluster, operation, _ := strings.Cut(s.ID, "/")
+		return "/clusters/" + cluster + "/runs/" + operation
 	case app.SubjectHook:
 		return "/admin/webhooks/" + s.ID
 	case app.SubjectPool:

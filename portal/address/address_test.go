@@ -17,6 +17,7 @@ func TestSubjectsHavePages(t *testing.T) {
 	want := map[app.SubjectKind]string{
 		app.SubjectCluster: "/clusters/x-1", app.SubjectClusters: "/clusters", app.SubjectLeaseExtension: "/clusters/x-1/extend",
 		app.SubjectManualSteps: "/clusters/x-1#questions", app.SubjectRequest: "/requests/x-1", app.SubjectBuild: "/hooks/x-1/builds/",
+		app.SubjectRun:       "/clusters/x-1/runs/",
 		app.SubjectBuildHook: "/hooks/x-1", app.SubjectHook: "/admin/webhooks/x-1", app.SubjectPool: "/admin/pools/x-1", app.SubjectResources: "/admin/resources",
 		app.SubjectUsage: "/usage", app.SubjectNotices: "/notifications", app.SubjectPassword: "/account/password", app.SubjectSecondFactor: "/account/second-factor",
 		app.SubjectHome: "/", app.SubjectNewCluster: "/clusters/new", app.SubjectWaiting: "/clusters/x-1/waiting", app.SubjectRequests: "/requests",
@@ -40,7 +41,7 @@ func TestSubjectsHavePages(t *testing.T) {
 	}
 	for s, want := range map[app.Subject]string{
 		{}: "", {Kind: "unknown", ID: "1", Query: "a=b"}: "",
-		app.ClusterSubject("web-1"): "/clusters/web-1", app.RequestSubject(12): "/requests/12", app.BuildSubject("h1", 7): "/hooks/h1/builds/7",
+		app.ClusterSubject("web-1"): "/clusters/web-1", app.RequestSubject(12): "/requests/12", app.BuildSubject("h1", 7): "/hooks/h1/builds/7", app.RunSubject("web-1", 7): "/clusters/web-1/runs/7",
 		{Kind: app.SubjectLeaseExtension, ID: "web-1", Query: "end=1&sig=x"}: "/clusters/web-1/extend?end=1&sig=x",
 	} {
 		if got := Of(s); got != want {

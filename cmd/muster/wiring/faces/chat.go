@@ -16,6 +16,7 @@ func Bot(u *all.Services) bot.UseCases {
 		Deletes:     u.Cluster.Deletes,
 		Creates:     u.Place,
 		Updates:     u.Operation.Updates,
+		Runs:        u.Run,
 		Operations:  u.Operation.Controls,
 		RollBacks:   u.Operation.RollBacks,
 		Leases:      u.Lease.Leases,
