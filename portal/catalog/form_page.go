@@ -23,10 +23,14 @@ type Form struct {
 type Section struct {
 	ID, Title, Help string
 	Fields          []*Field
+	Hints           []Hint
 	Rows            []Row
 	Add             *Add
 	Open            bool
 }
+
+// Hint is something that can be written in a section's fields.
+type Hint struct{ Code, Meaning string }
 
 // Row is a list item, such as a hardware type's provider.
 type Row struct {
@@ -48,6 +52,7 @@ const (
 	fieldText   = "text"
 	FieldArea   = "area"
 	FieldCode   = "code"
+	FieldMacros = "macros" // text with macros and references
 	fieldNames  = "names"  // names, separated by commas
 	FieldGroups = "groups" // one group of names per line
 	FieldLines  = "lines"  // one text per line

@@ -52,6 +52,8 @@ func sameValue(x *Field, value string) bool {
 		return slices.Equal(splitNames(value), splitNames(x.Value))
 	case FieldCode, FieldArea, FieldGroups, FieldLines:
 		return strings.TrimRight(value, "\n") == strings.TrimRight(x.Value, "\n")
+	case FieldMacros:
+		return value == strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(x.Value)
 	case FieldSelect:
 		return value == x.Value
 	}
@@ -112,7 +114,7 @@ func setsOf(x *Field, value string, in url.Values) []catalog.Set {
 }
 
 func multiline(kind string) bool {
-	return kind == FieldArea || kind == FieldCode || kind == FieldGroups || kind == FieldLines
+	return kind == FieldArea || kind == FieldCode || kind == FieldMacros || kind == FieldGroups || kind == FieldLines
 }
 
 // plainValue converts text to a number if it is one; a scalar may also be a boolean.
