@@ -2,6 +2,7 @@ package portal
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -125,7 +126,7 @@ func TestOutputsAreAddedAndRemoved(t *testing.T) {
 		a = s.post(page, in)
 		return a
 	}
-	press("add:f/outputs/0/name", nil).reads(http.StatusOK, "Output 1", "Remove Output 1", "a generated password of the cluster")
+	press("add:f/outputs/0/name", nil).reads(http.StatusOK, "Output 1", "Remove Output 1", "a generated password", "2 errors")
 	press("add:f/outputs/1/name", map[string]string{"f/outputs/0/name": "site", "f/outputs/0/type": "file", "f/outputs/0/value": "%fact.hello.ca%"})
 	press("add:f/actions/0/name", map[string]string{"f/outputs/0/file": "ca.crt", "f/outputs/1/name": "host", "f/outputs/1/value": "%ip.service.hello[0]%"})
 	press("check", map[string]string{"f/actions/0/name": "hello", "f/actions/0/run": "echo hello\nid"}).reads(http.StatusOK, "No problems found.", "Remove site", "Remove host")
@@ -133,6 +134,24 @@ func TestOutputsAreAddedAndRemoved(t *testing.T) {
 		"actions:\n  - name: hello\n    run: |\n      echo hello\n      id\n"
 	if text := a.says("text"); !strings.Contains(text, want) {
 		t.Fatalf("the text is\n%s", text)
+	}
+	if text := a.body; strings.Contains(text, "Move up: site") || strings.Contains(text, "Move down: host") || strings.Contains(text, ": hello\"") {
+		t.Error("a row can move out of its list")
+	}
+	press("down:f/outputs/0", map[string]string{"f/outputs/0/description": "A certificate"}).reads(http.StatusOK, "Move up", "Move down")
+	if text := a.says("text"); !strings.Contains(text, "outputs:\n  - name: host\n") || a.all().Get("f/outputs/1/description") != "A certificate" {
+		t.Fatalf("the text is\n%s", text)
+	}
+	for _, nowhere := range []string{"down:f/outputs/1", "up:f/outputs/0", "up:f/outputs/9", "up:f/links/1"} {
+		s.post(page, withDo(a.all(), nowhere)).reads(http.StatusUnprocessableEntity, "The text has no such path.")
+	}
+	for _, no := range []string{"up:f/label", "up:f/label/1", "up:", "down:f/outputs/x"} {
+		if got := s.post(page, withDo(a.all(), no)); got.status != http.StatusOK || got.says("text") != a.says("text") {
+			t.Errorf("%s answers %d and\n%s", no, got.status, got.says("text"))
+		}
+	}
+	if press("up:f/outputs/1", nil); !strings.Contains(a.body, `value="down:f/outputs/0" aria-label="Move down: site"`) {
+		t.Error("the site can't move down again")
 	}
 	press("remove:f/outputs/0", nil).lacks("Remove site")
 	if text := a.says("text"); strings.Contains(text, "ca.crt") || !strings.Contains(text, "outputs:\n  - name: host\n") {
@@ -153,13 +172,19 @@ func TestOutputsAreAddedAndRemoved(t *testing.T) {
 	}
 }
 
+// withDo is a form sent by a button.
+func withDo(in url.Values, do string) url.Values {
+	in.Set("do", do)
+	return in
+}
+
 func TestProblemsOfOutputsAreAtTheirFields(t *testing.T) {
 	s, _ := newCatalogSite(t, "root")
 	for name, c := range map[string]struct{ field, value, at, want string }{
 		"name":                   {"outputs/0/name", "Host", "outputs/0/name", "invalid output name"},
-		"no name":                {"outputs/0/name", "", "outputs/0/name", "name"},
+		"no name":                {"outputs/0/name", "", "outputs/0/name", "is required"},
 		"twice":                  {"outputs/1/name", "host", "outputs/1/name", "defined twice"},
-		"no value":               {"outputs/1/value", "", "outputs/1/value", "value"},
+		"no value":               {"outputs/1/value", "", "outputs/1/value", "is required"},
 		"a node's macro":         {"outputs/0/value", "%ip.self%", "outputs/0/value", "belongs to no node"},
 		"a reference":            {"outputs/0/value", "${env:HOME}", "outputs/0/value", "unknown reference"},
 		"the tenant's secret":    {"outputs/0/value", "${secret:TOKEN}", "outputs/0/value", "never shown"},
@@ -171,7 +196,7 @@ func TestProblemsOfOutputsAreAtTheirFields(t *testing.T) {
 		"mode":                   {"outputs/2/mode", "rw", "outputs/2/mode", "invalid mode"},
 		"variable":               {"outputs/1/env", "PATH", "outputs/1/env", "changes how programs run"},
 		"action's name":          {"actions/0/name", "Back up", "actions/0/name", "name"},
-		"action's script":        {"actions/0/run", "", "actions/0/run", "run"},
+		"action's script":        {"actions/0/run", "", "actions/0/run", "is required"},
 		"action's nodes":         {"actions/0/on", "service=helo", "actions/0/on", "hello"},
 		"action's timeout":       {"actions/0/timeout", "soon", "actions/0/timeout", "soon"},
 		"action's batch":         {"actions/0/batch", "few", "actions/0/batch", "whole number"},

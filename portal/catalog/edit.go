@@ -219,7 +219,7 @@ func (e *catalogEditor) answer(w http.ResponseWriter, r *http.Request, in url.Va
 	return e.show(w, r, in)
 }
 
-// rows adds and removes list rows.
+// rows adds, removes and moves list rows.
 func (e *catalogEditor) rows(in url.Values) {
 	if e.view.Complaint.Message != "" {
 		return
@@ -241,6 +241,12 @@ func (e *catalogEditor) rows(in url.Values) {
 			return
 		}
 		set.Path, set.Value = append(path, name), map[string]any{}
+	case "up", "down":
+		i, ok := path[len(path)-1].(int)
+		if !ok {
+			return
+		}
+		set.Value = appcatalog.To(i + map[string]int{"up": -1, "down": 1}[act])
 	case "remove":
 	default:
 		return

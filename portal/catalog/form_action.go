@@ -13,14 +13,11 @@ func (b *formBuilder) savedActions() {
 	for i := range n {
 		at := func(key string) []any { return []any{"actions", i, key} }
 		on := b.list("Nodes", "nodes", at("on")...)
-		on.Placeholder = "all, or service=" + b.exampleService()
-		script := b.area(FieldCode, "Script", "", at("run")...)
-		s.Rows = append(s.Rows, Row{Title: b.rowTitle("Action", "actions", i), Remove: "remove:" + fieldName([]any{"actions", i}), Fields: []*Field{
-			b.text("Name", at("name")...), b.text("Title", at("label")...), on,
+		on.Placeholder, on.Wide = "all, or service="+b.exampleService(), true
+		s.Rows = append(s.Rows, b.row("Action", "actions", i, b.text("Name", at("name")...), b.text("Title", at("label")...), b.line("Description", at("description")...),
 			b.choose("Who can run it", "user (default)", []string{string(template.ActionOwners), string(template.ActionAdmins)}, at("who")...),
-			b.span("Timeout", "30m", at("timeout")...), b.whole("Nodes at a time", at("batch")...), b.tick("Require approval", at("approval")...),
-			script, b.line("Description", at("description")...),
-		}})
+			b.tick("Require approval", at("approval")...), on, b.area(FieldCode, "Script", "", at("run")...),
+			b.span("Timeout", "30m", at("timeout")...), b.whole("Nodes at a time", at("batch")...)))
 	}
 	s.Add = &Add{Label: "Add action", Value: "add:f/actions/" + strconv.Itoa(n) + "/name"}
 	s.Open = n > 0

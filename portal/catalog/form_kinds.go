@@ -115,7 +115,7 @@ func (b *formBuilder) parameters() {
 		fields = append(fields, to, b.tick("Required", at("required")...))
 		help := b.text("Help", at("help")...)
 		help.Wide = true
-		s.Rows = append(s.Rows, Row{Title: b.rowTitle("Parameter", "parameters", i), Remove: "remove:" + fieldName([]any{"parameters", i}), Fields: append(fields, help)})
+		s.Rows = append(s.Rows, b.row("Parameter", "parameters", i, append(fields, help)...))
 	}
 	s.Add = &Add{Label: "Add parameter", Value: "add:f/parameters/" + strconv.Itoa(n) + "/name"}
 	s.Open = n > 0

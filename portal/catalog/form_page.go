@@ -24,6 +24,7 @@ type Section struct {
 	ID, Title, Help string
 	Fields          []*Field
 	Hints           []Hint
+	Docs            string // page of the documentation about the hints
 	Rows            []Row
 	Add             *Add
 	Open            bool
@@ -34,9 +35,10 @@ type Hint struct{ Code, Meaning string }
 
 // Row is a list item, such as a hardware type's provider.
 type Row struct {
-	Title  string
-	Fields []*Field
-	Remove string // button value
+	Title    string
+	Fields   []*Field
+	Remove   string // button value
+	Up, Down string // button values; "" if the row can't move there
 }
 
 // Add adds a row. If rows have names, Choices are suggestions.

@@ -148,6 +148,17 @@ func eachField(f *Form, do func(s *Section, x *Field)) {
 	}
 }
 
+// fieldWords describes a problem at its field, whose label says where it is.
+func fieldWords(p catalog.Problem) string {
+	words := ProblemWords(p)
+	for _, between := range []string{": ", " "} {
+		if rest, ok := strings.CutPrefix(words, p.Field+between); ok && p.Field != "" {
+			return rest
+		}
+	}
+	return words
+}
+
 // complain shows problems at their fields, and opens the fields' sections. A problem about a single value of a field takes precedence.
 func complain(f *Form, file string, problems []catalog.Problem) {
 	problems = slices.Clone(problems)
@@ -173,7 +184,7 @@ func complain(f *Form, file string, problems []catalog.Problem) {
 			}
 		})
 		if best != nil && best.Complaint.Message == "" {
-			best.Complaint = page.Complaint{Message: strings.TrimPrefix(ProblemWords(p), p.Field+": "), Hint: p.Hint}
+			best.Complaint = page.Complaint{Message: fieldWords(p), Hint: p.Hint}
 			in.Open = true
 		}
 	}

@@ -9,6 +9,7 @@
   form.classList.add("scripted");
   let leaving = false; // Escape was pressed: Tab leaves the text
   let sent = "", lines = 0;
+  let pressed = ""; // the button of a list of rows whose answer is on its way
   const text = () => $("text");
   const lineAt = (pos) => text().value.slice(0, pos).split("\n").length;
 
@@ -83,6 +84,7 @@
     const p = ev.detail.parameters;
     // htmx then sends the button that was pressed last; what a form sends by itself has none.
     if (ev.detail.elt === form) p.do = "check";
+    pressed = ev.detail.elt.name === "do" ? ev.detail.elt.value : "";
     document.querySelectorAll("[data-secret]").forEach((i) => { if (p.delete) p.delete(i.name); else delete p[i.name]; });
   });
   // An answer to what has been typed over meanwhile is dropped; the next one is on its way.
@@ -105,7 +107,21 @@
       });
     }
   });
-  document.body.addEventListener("htmx:afterSettle", () => { attach(); numberLines(); });
+  document.body.addEventListener("htmx:afterSettle", () => { attach(); numberLines(); follow(); });
+
+  // The keyboard follows a row that was added or moved.
+  function follow() {
+    const [act, place] = pressed.split(":");
+    if (!place || !$("fields") || $("fields").contains(document.activeElement)) return;
+    const by = { up: -1, down: 1 }[act];
+    if (!by && act !== "add") return;
+    const there = by ? place.replace(/\d+$/, (n) => Number(n) + by) : place;
+    const named = (attr, value) => form.querySelector("[" + attr + '="' + CSS.escape(value) + '"]');
+    const to = by ? named("value", act + ":" + there) || named("value", (act === "up" ? "down:" : "up:") + there) : named("name", there);
+    if (!to) return;
+    pressed = "";
+    to.focus();
+  }
   if (innerWidth < 992) $("reference").open = false;
   attach();
   numberLines();
