@@ -104,6 +104,7 @@ func TestBrowserCatalog(t *testing.T) {
 	b.Do(chromedp.Click(chromedp.CSS(`button[value="add:f/links/0/label"]`)))
 	b.Until(`document.activeElement.name=="f/links/0/label"`)
 	b.Do(chromedp.Click(chromedp.CSS(`button[value="remove:f/links/0"]`)))
+	b.Until(`!document.getElementById("f-links-0-label") && document.querySelector("#problems .fine")`)
 	for i, name := range []string{"site", "ca"} {
 		at := "f/outputs/" + strconv.Itoa(i) + "/name"
 		b.Do(chromedp.Click(chromedp.CSS(`button[value="add:` + at + `"]`)))
