@@ -94,11 +94,12 @@ func TestOutputsAndActionsHaveFields(t *testing.T) {
 		"a type that had none":     {"outputs/0/type", "url", "name: host, value", "name: host, type: url, value"},
 		"a mode stays text":        {"outputs/2/mode", "0600", `"0644"`, `"0600"`},
 		"no variable":              {"outputs/1/env", " ", "    env: SITE_URL\n", ""},
-		"a new description":        {"outputs/2/description", "For clients: trust it", "%fact.hello.ca%\n", "%fact.hello.ca%\n    description: 'For clients: trust it'\n"},
-		"a script":                 {"actions/0/run", "/opt/backup.sh --all\r\nid", "/opt/backup.sh", "/opt/backup.sh --all\n      id"},
-		"nodes":                    {"actions/0/on", "service=hello, zone=a", "[service=hello]", "[service=hello, zone=a]"},
-		"who":                      {"actions/0/who", "admin", "who: owner", "who: admin"},
-		"a batch":                  {"actions/0/batch", "2", "batch: 1", "batch: 2"},
+		"a new description": {"outputs/2/description", "For clients: trust it", "%fact.hello.ca%\n",
+			"%fact.hello.ca%\n    description: 'For clients: trust it'\n"},
+		"a script": {"actions/0/run", "/opt/backup.sh --all\r\nid", "/opt/backup.sh", "/opt/backup.sh --all\n      id"},
+		"nodes":    {"actions/0/on", "service=hello, zone=a", "[service=hello]", "[service=hello, zone=a]"},
+		"who":      {"actions/0/who", "admin", "who: owner", "who: admin"},
+		"a batch":  {"actions/0/batch", "2", "batch: 1", "batch: 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := rowsIn(t, s, shopYAML, map[string]string{"f/" + c.field: c.value})
@@ -129,7 +130,8 @@ func TestOutputsAreAddedAndRemoved(t *testing.T) {
 	press("add:f/outputs/0/name", nil).reads(http.StatusOK, "Output 1", "Remove Output 1", "a generated password", "2 errors")
 	press("add:f/outputs/1/name", map[string]string{"f/outputs/0/name": "site", "f/outputs/0/type": "file", "f/outputs/0/value": "%fact.hello.ca%"})
 	press("add:f/actions/0/name", map[string]string{"f/outputs/0/file": "ca.crt", "f/outputs/1/name": "host", "f/outputs/1/value": "%ip.service.hello[0]%"})
-	press("check", map[string]string{"f/actions/0/name": "hello", "f/actions/0/run": "echo hello\nid"}).reads(http.StatusOK, "No problems found.", "Remove site", "Remove host")
+	press("check", map[string]string{"f/actions/0/name": "hello", "f/actions/0/run": "echo hello\nid"}).
+		reads(http.StatusOK, "No problems found.", "Remove site", "Remove host")
 	const want = "outputs:\n  - name: site\n    type: file\n    value: '%fact.hello.ca%'\n    file: ca.crt\n  - name: host\n    value: '%ip.service.hello[0]%'\n" +
 		"actions:\n  - name: hello\n    run: |\n      echo hello\n      id\n"
 	if text := a.says("text"); !strings.Contains(text, want) {

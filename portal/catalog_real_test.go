@@ -111,10 +111,12 @@ func TestBrowserCatalog(t *testing.T) {
 		b.Until(`document.activeElement.name=="` + at + `"`)
 		b.Keys(name)
 		b.Until(`document.getElementById("text").value.includes("name: ` + name + `")`)
-		js(`{const v = document.getElementById("f-outputs-` + strconv.Itoa(i) + `-value"); v.value = "%ip.service.hello[0]%"; v.dispatchEvent(new Event("input", {bubbles: true}))}`)
+		js(`{const v = document.getElementById("f-outputs-` + strconv.Itoa(i) + `-value"); v.value = "%ip.service.hello[0]%"; ` +
+			`v.dispatchEvent(new Event("input", {bubbles: true}))}`)
 		b.Until(`document.querySelector("#problems .fine")`)
 	}
-	js(`{const t = document.getElementById("f-outputs-1-type"); t.value = "file"; t.dispatchEvent(new Event("input", {bubbles: true})); t.dispatchEvent(new Event("change", {bubbles: true}))}`)
+	js(`{const t = document.getElementById("f-outputs-1-type"); t.value = "file"; ` +
+		`t.dispatchEvent(new Event("input", {bubbles: true})); t.dispatchEvent(new Event("change", {bubbles: true}))}`)
 	b.Until(`document.getElementById("f-outputs-1-mode") && !document.getElementById("f-outputs-1-env")`)
 	b.Do(chromedp.Click(chromedp.CSS(`button[value="up:f/outputs/1"]`)))
 	b.Until(`document.activeElement.value=="down:f/outputs/0" && document.getElementById("f-outputs-0-name").value=="ca"`)

@@ -14,7 +14,8 @@ func (b *formBuilder) savedActions() {
 		at := func(key string) []any { return []any{"actions", i, key} }
 		on := b.list("Nodes", "nodes", at("on")...)
 		on.Placeholder, on.Wide = "all, or service="+b.exampleService(), true
-		s.Rows = append(s.Rows, b.row("Action", "actions", i, b.text("Name", at("name")...), b.text("Title", at("label")...), b.line("Description", at("description")...),
+		s.Rows = append(s.Rows, b.row("Action", "actions", i,
+			b.text("Name", at("name")...), b.text("Title", at("label")...), b.line("Description", at("description")...),
 			b.choose("Who can run it", "user (default)", []string{string(template.ActionOwners), string(template.ActionAdmins)}, at("who")...),
 			b.tick("Require approval", at("approval")...), on, b.area(FieldCode, "Script", "", at("run")...),
 			b.span("Timeout", "30m", at("timeout")...), b.whole("Nodes at a time", at("batch")...)))

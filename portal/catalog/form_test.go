@@ -41,7 +41,8 @@ func TestFormsOfOutputsKeepTheText(t *testing.T) {
 		}
 		return newCatalogForm(template.KindTemplate, tree, nil, catalog.Families{}, catalogNames{}, true)
 	}
-	words := rapid.SampledFrom([]string{"a", "0644", "%ip.service.web[0]%", "${config:web.port|url}", "# no comment", "a: b", "'", `"`, "yes", "- x", "~", "é", "{a}", "a\nb\n", "a\n\n b", " a", "a\t"})
+	words := rapid.SampledFrom([]string{"a", "0644", "%ip.service.web[0]%", "${config:web.port|url}", "# no comment", "a: b",
+		"'", `"`, "yes", "- x", "~", "é", "{a}", "a\nb\n", "a\n\n b", " a", "a\t"})
 	line := rapid.SampledFrom([]string{"a", "0644", "1.5", "# no", "x: y", "yes", "it's", "%x%"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := "# Ours.\nkind: template\nname: a # short\nlease: {initial: 8h}\nzzz: [unknown]\n"

@@ -94,7 +94,8 @@ outputs:
       3
 links: [{label: a, url: b}, {label: c, url: d}]
 `
-	const one, two, three = "  # The first.\n  - name: one # 1\n    value: \"1\"\n", "  - {name: two, value: \"2\"} # flow\n", "  # The last.\n  - name: three\n    value: |\n      # not a comment\n      3\n"
+	const one, two, three = "  # The first.\n  - name: one # 1\n    value: \"1\"\n", "  - {name: two, value: \"2\"} # flow\n",
+		"  # The last.\n  - name: three\n    value: |\n      # not a comment\n      3\n"
 	for _, c := range []struct {
 		name      string
 		set       catalog.Set
