@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Lock keeps everyone but admins from a cluster or a node. What Muster does by itself goes on.
+// Lock keeps everyone but admins from a cluster or a node. What Muster does by itself continues.
 type Lock struct {
 	At     time.Time `json:"at"`
 	By     string    `json:"by"`

@@ -4,6 +4,7 @@ package portal
 
 import (
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,29 @@ func TestBrowserCatalog(t *testing.T) {
 	if got := value("text"); !strings.HasSuffix(got, "\nversion: one two three") {
 		t.Errorf("the text is %q", got)
 	}
+
+	// An output's type brings its fields, and the keyboard follows a row that is added or moved.
+	js(`document.querySelectorAll("details.part").forEach((d) => d.open = true)`)
+	b.Do(chromedp.Click(chromedp.CSS(`button[value="add:f/links/0/label"]`)))
+	b.Until(`document.activeElement.name=="f/links/0/label"`)
+	b.Do(chromedp.Click(chromedp.CSS(`button[value="remove:f/links/0"]`)))
+	b.Until(`!document.getElementById("f-links-0-label") && document.querySelector("#problems .fine")`)
+	for i, name := range []string{"site", "ca"} {
+		at := "f/outputs/" + strconv.Itoa(i) + "/name"
+		b.Do(chromedp.Click(chromedp.CSS(`button[value="add:` + at + `"]`)))
+		b.Until(`document.activeElement.name=="` + at + `"`)
+		b.Keys(name)
+		b.Until(`document.getElementById("text").value.includes("name: ` + name + `")`)
+		js(`{const v = document.getElementById("f-outputs-` + strconv.Itoa(i) + `-value"); v.value = "%ip.service.hello[0]%"; ` +
+			`v.dispatchEvent(new Event("input", {bubbles: true}))}`)
+		b.Until(`document.querySelector("#problems .fine")`)
+	}
+	js(`{const t = document.getElementById("f-outputs-1-type"); t.value = "file"; ` +
+		`t.dispatchEvent(new Event("input", {bubbles: true})); t.dispatchEvent(new Event("change", {bubbles: true}))}`)
+	b.Until(`document.getElementById("f-outputs-1-mode") && !document.getElementById("f-outputs-1-env")`)
+	b.Do(chromedp.Click(chromedp.CSS(`button[value="up:f/outputs/1"]`)))
+	b.Until(`document.activeElement.value=="down:f/outputs/0" && document.getElementById("f-outputs-0-name").value=="ca"`)
+	b.Shoot("catalog-outputs")
 
 	b.Do(chromedp.Click(chromedp.CSS(`button[value=review]`)))
 	b.Until(`document.querySelector(".review")`)

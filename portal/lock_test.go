@@ -27,7 +27,8 @@ func TestClustersAreLockedOnTheirPage(t *testing.T) {
 	ada.post("/clusters/web-1/lock", url.Values{"reason": {"why"}}).reads(http.StatusForbidden)
 	boss.get("/clusters/web-1/manage").reads(200, "View locks")
 	boss.get("/clusters/web-1/locks").reads(200, "Whole cluster", "Node n2", "Nothing is locked.")
-	boss.post("/clusters/web-1/lock", url.Values{"node": {"n2"}, "reason": {strings.Repeat("x", 301)}}).reads(http.StatusUnprocessableEntity, "1 to 300 characters", "Node n2")
+	boss.post("/clusters/web-1/lock", url.Values{"node": {"n2"}, "reason": {strings.Repeat("x", 301)}}).reads(http.StatusUnprocessableEntity,
+		"1 to 300 characters", "Node n2")
 	boss.post("/clusters/web-1/lock", url.Values{"node": {"n3"}, "reason": {"why"}}).reads(http.StatusNotFound)
 	for _, node := range []string{"n2", ""} {
 		if a := boss.post("/clusters/web-1/lock", url.Values{"node": {node}, "reason": {"Odd <b>logins</b>"}}); a.status != http.StatusSeeOther {

@@ -14,10 +14,13 @@ type Set struct {
 	// Path is made of keys (string) and places in lists (int); the place behind the last one adds an entry.
 	Path []any
 	// Value is nil to take it out, with what is empty then; a string, int64, float64 or bool; []string, a list of names, of which those
-	// that are in the list already stay as they are written; []any, a list of plain values; [][]string, groups of names; or map[string]any, an empty
-	// mapping to begin with.
+	// that are in the list already stay as they are written; []any, a list of plain values; [][]string, groups of names; map[string]any, an empty
+	// mapping to begin with; or To, a place in the list for the entry.
 	Value any
 }
+
+// To is the place in its list to which an entry moves, with its comments.
+type To int
 
 // Node is a part of a text: a mapping, a list, or a plain value.
 type Node struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"muster/app"
@@ -75,12 +76,13 @@ func (s *Service) Locks(ctx context.Context, actor app.Actor) ([]Item, error) {
 // locked already gets the new reason.
 func (s *Service) LockCluster(ctx context.Context, actor app.Actor, id string, ask Ask) error {
 	reason := strings.TrimSpace(ask.Reason)
-	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason || !utf8.ValidString(reason) || strings.ContainsFunc(reason, func(r rune) bool { return r < ' ' }) {
+	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason || !utf8.ValidString(reason) || strings.ContainsFunc(reason, unicode.IsControl) {
 		return &app.Error{Code: app.EInvalid, Field: "reason", Message: fmt.Sprintf("A lock needs a reason of 1 to %d characters on one line.", MaxReason),
 			Hint: "Say why, such as: Suspicious logins, ask the security team."}
 	}
 	now := s.Now()
-	return s.set(ctx, actor, "LockCluster", id, Change{Node: ask.Node, Now: now, Lock: &app.Lock{At: now.UTC().Truncate(time.Second), By: actor.Name(), Reason: reason}})
+	l := app.Lock{At: now.UTC().Truncate(time.Second), By: actor.Name(), Reason: reason}
+	return s.set(ctx, actor, "LockCluster", id, Change{Node: ask.Node, Now: now, Lock: &l})
 }
 
 // UnlockCluster unlocks a cluster or one of its nodes. Locks of its nodes stay when a cluster is unlocked.

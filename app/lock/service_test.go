@@ -11,7 +11,7 @@ import (
 	"muster/app/lock"
 )
 
-// A lock keeps everyone but admins from what changes or enters a cluster, and nobody from seeing it.
+// A lock keeps everyone but admins from what changes or enters a cluster, and no one from seeing it.
 func TestALockKeepsAllButAdminsOut(t *testing.T) {
 	b := harness.New(t)
 	n := apptest.NewCluster(app.DefaultTenant, "web", 2, b.Clock.Now(), apptest.Chain(2))

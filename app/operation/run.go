@@ -43,8 +43,9 @@ func runCommand(_ context.Context, _ *Builder, d *updateBuilder) error {
 	}
 	switch {
 	case runs == 0 && len(locked) > 0:
-		return &app.Error{Code: app.EConflict, Reason: app.Locked, Field: "nodes", Message: "Commands don't run on locked nodes: " + cluster.NodesInWords(locked) + ".",
-			Hint: "Choose other nodes, or ask an admin to unlock them."}
+		return &app.Error{Code: app.EConflict, Reason: app.Locked, Field: "nodes",
+			Message: "Commands don't run on locked nodes: " + cluster.NodesInWords(locked) + ".",
+			Hint:    "Choose other nodes, or ask an admin to unlock them."}
 	case runs == 0 && len(lost) > 0:
 		return &app.Error{Code: app.EConflict, Reason: "lost_machines", Field: "nodes", Message: "The machines of " + cluster.NodesInWords(lost) + " are gone.",
 			Hint: "Repair the cluster first."}

@@ -52,7 +52,7 @@ func Check(all []template.Output) (problems []Problem) {
 		checkValue(o, say)
 		for _, other := range all[:i] {
 			switch {
-			case o.Name == other.Name:
+			case o.Name != "" && o.Name == other.Name:
 				say("name", "rename one of them", "output %q is defined twice", o.Name)
 			case o.Env != "" && o.Env == other.Env:
 				say("env", "use another name", "output %q has the variable %s, too", other.Name, o.Env)
@@ -66,7 +66,7 @@ func Check(all []template.Output) (problems []Problem) {
 func checkWords(o template.Output, say sayer) {
 	file := o.Type == template.OutputFile
 	switch {
-	case !outputName.MatchString(o.Name):
+	case o.Name != "" && !outputName.MatchString(o.Name): // a missing one is reported where it was read
 		say("name", "use a lowercase letter, then lowercase letters, digits and _, at most 64 in all", "invalid output name %.70q", o.Name)
 	case o.Type != "" && !slices.Contains(template.OutputTypes, o.Type):
 		say("type", "use text, url, secret or file", "unknown type %.40q", string(o.Type))

@@ -89,6 +89,7 @@ var unrefused = map[string]string{
 	"/clusters/{id}/action-schedules/{name}/delete": "as /clusters/{id}/action-schedules",
 	"/clusters/{id}/action-schedules/{name}/pause":  "as /clusters/{id}/action-schedules",
 	"/clusters/{id}/action-schedules/{name}/resume": "as /clusters/{id}/action-schedules",
+	"/clusters/{id}/unlock":                         "a button, for what is locked: TestClustersAreLockedOnTheirPage",
 	"/clusters/{id}/nodes/{node}/files":             "its machines don't exist; portal/nodefile_test.go has it",
 	"/signin":                                       "for people who are not signed in: TestSignIn",
 	"/clusters/{id}/outputs":                        "buttons, for outputs that templates declare: TestOutputsAreShownAndRevealed",

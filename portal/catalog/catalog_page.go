@@ -183,7 +183,7 @@ func (s Show) facts() (out []Section) {
 		for _, r := range x.Rows {
 			row := Row{Title: r.Title}
 			for _, f := range r.Fields {
-				if f.said() {
+				if f.said() && (f.Path[len(f.Path)-1] != "name" || f.Value != r.Title) { // the title says the name
 					row.Fields = append(row.Fields, f)
 				}
 			}

@@ -219,7 +219,7 @@ func (e *catalogEditor) answer(w http.ResponseWriter, r *http.Request, in url.Va
 	return e.show(w, r, in)
 }
 
-// rows adds and removes list rows.
+// rows adds, removes and moves list rows.
 func (e *catalogEditor) rows(in url.Values) {
 	if e.view.Complaint.Message != "" {
 		return
@@ -241,6 +241,12 @@ func (e *catalogEditor) rows(in url.Values) {
 			return
 		}
 		set.Path, set.Value = append(path, name), map[string]any{}
+	case "up", "down":
+		i, ok := path[len(path)-1].(int)
+		if !ok {
+			return
+		}
+		set.Value = appcatalog.To(i + map[string]int{"up": -1, "down": 1}[act])
 	case "remove":
 	default:
 		return
@@ -262,10 +268,13 @@ func joinPath(path []any) string {
 	return s
 }
 
-// placeOf parses a path from a field's name. Indexes occur only below links and parameters, the only lists with rows.
+// rowLists are the lists with rows.
+var rowLists = []any{"links", "parameters", "outputs", "actions"}
+
+// placeOf parses a path from a field's name. Indexes occur only below lists with rows.
 func placeOf(name string) (path []any) {
 	for i, word := range strings.Split(name, "/") {
-		if n, err := strconv.Atoi(word); err == nil && i == 1 && n >= 0 && (path[0] == "links" || path[0] == "parameters") {
+		if n, err := strconv.Atoi(word); err == nil && i == 1 && n >= 0 && slices.Contains(rowLists, path[0]) {
 			path = append(path, n)
 			continue
 		}
@@ -340,10 +349,10 @@ func (e *catalogEditor) show(w http.ResponseWriter, r *http.Request, in url.Valu
 	return nil
 }
 
-// decides reports whether a field determines which other fields exist: a provider's type, and an action's automator.
+// decides reports whether a field determines which other fields exist: the type of a provider, parameter or output, and an action's automator.
 func decides(path []any) bool {
 	last := path[len(path)-1]
-	return len(path) == 1 && last == "type" || len(path) == 3 && last == "automator"
+	return last == "type" && (len(path) == 1 || len(path) == 3) || len(path) == 3 && last == "automator"
 }
 
 // finish completes the view around the YAML.

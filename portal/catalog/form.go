@@ -188,11 +188,26 @@ func (b *formBuilder) linkRows() {
 	for i := range b.length("links") {
 		url := b.text("URL", "links", i, "url")
 		url.Wide = true
-		s.Rows = append(s.Rows, Row{Title: "Link " + strconv.Itoa(i+1), Remove: "remove:" + fieldName([]any{"links", i}),
-			Fields: []*Field{b.text("Label", "links", i, "label"), url}})
+		s.Rows = append(s.Rows, b.row("Link", "links", i, b.text("Label", "links", i, "label"), url))
 	}
 	s.Add = &Add{Label: "Add link", Value: "add:f/links/" + strconv.Itoa(b.length("links")) + "/label"}
 	s.Open = len(s.Rows) > 0
+}
+
+// row is an item of a list, with buttons to remove and move it. Its title is the item's name, or its number if it has none.
+func (b *formBuilder) row(noun, list string, i int, fields ...*Field) Row {
+	place := fieldName([]any{list, i})
+	r := Row{Title: b.tree.At(list, i, "name").String(), Remove: "remove:" + place, Fields: fields}
+	if r.Title == "" {
+		r.Title = noun + " " + strconv.Itoa(i+1)
+	}
+	if i > 0 {
+		r.Up = "up:" + place
+	}
+	if i < b.length(list)-1 {
+		r.Down = "down:" + place
+	}
+	return r
 }
 
 // rest lists the places without a field.

@@ -38,6 +38,8 @@ func (b *formBuilder) template() {
 		b.area(FieldGroups, "Never two on the same node", "web, db, queue", "constraints", "cant_coexist_pairs"),
 		b.ratios())
 	b.parameters()
+	b.outputs()
+	b.savedActions()
 	b.section("Lease", "When clusters expire.", b.span("Initial", "8h", "lease", "initial"), b.span("Maximum", "30d", "lease", "max"), b.span("Extension", "1d", "lease", "step"))
 	b.section("Health and missing machines", "", b.span("Check interval", "1m", "health", "interval"), b.choose("Repair", "off (default)", []string{"auto", "off"}, "health", "repair"),
 		b.span("Minimum available", "60%", "partial_results", "min_available"), b.choose("Backfill", "on (default)", []string{"on", "off"}, "partial_results", "backfill"))
@@ -102,10 +104,6 @@ func (b *formBuilder) parameters() {
 	n := b.length("parameters")
 	for i := range n {
 		at := func(key string) []any { return []any{"parameters", i, key} }
-		title := b.tree.At(at("name")...).String()
-		if title == "" {
-			title = "Parameter " + strconv.Itoa(i+1)
-		}
 		kind := b.choose("Type", "Select…", plainWords(template.ParameterTypes), at("type")...)
 		fields := []*Field{b.text("Name", at("name")...), b.text("Title", at("label")...), kind, b.field(fieldScalar, "Default", at("default")...),
 			b.field(fieldScalar, "Minimum", at("min")...), b.field(fieldScalar, "Maximum", at("max")...)}
@@ -117,7 +115,7 @@ func (b *formBuilder) parameters() {
 		fields = append(fields, to, b.tick("Required", at("required")...))
 		help := b.text("Help", at("help")...)
 		help.Wide = true
-		s.Rows = append(s.Rows, Row{Title: title, Remove: "remove:" + fieldName([]any{"parameters", i}), Fields: append(fields, help)})
+		s.Rows = append(s.Rows, b.row("Parameter", "parameters", i, append(fields, help)...))
 	}
 	s.Add = &Add{Label: "Add parameter", Value: "add:f/parameters/" + strconv.Itoa(n) + "/name"}
 	s.Open = n > 0

@@ -23,16 +23,22 @@ type Form struct {
 type Section struct {
 	ID, Title, Help string
 	Fields          []*Field
+	Hints           []Hint
+	Docs            string // page of the documentation about the hints
 	Rows            []Row
 	Add             *Add
 	Open            bool
 }
 
+// Hint is something that can be written in a section's fields.
+type Hint struct{ Code, Meaning string }
+
 // Row is a list item, such as a hardware type's provider.
 type Row struct {
-	Title  string
-	Fields []*Field
-	Remove string // button value
+	Title    string
+	Fields   []*Field
+	Remove   string // button value
+	Up, Down string // button values; "" if the row can't move there
 }
 
 // Add adds a row. If rows have names, Choices are suggestions.
@@ -48,6 +54,7 @@ const (
 	fieldText   = "text"
 	FieldArea   = "area"
 	FieldCode   = "code"
+	FieldMacros = "macros" // text with macros and references
 	fieldNames  = "names"  // names, separated by commas
 	FieldGroups = "groups" // one group of names per line
 	FieldLines  = "lines"  // one text per line

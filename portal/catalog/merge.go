@@ -52,6 +52,8 @@ func sameValue(x *Field, value string) bool {
 		return slices.Equal(splitNames(value), splitNames(x.Value))
 	case FieldCode, FieldArea, FieldGroups, FieldLines:
 		return strings.TrimRight(value, "\n") == strings.TrimRight(x.Value, "\n")
+	case FieldMacros:
+		return value == strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(x.Value)
 	case FieldSelect:
 		return value == x.Value
 	}
@@ -112,7 +114,7 @@ func setsOf(x *Field, value string, in url.Values) []catalog.Set {
 }
 
 func multiline(kind string) bool {
-	return kind == FieldArea || kind == FieldCode || kind == FieldGroups || kind == FieldLines
+	return kind == FieldArea || kind == FieldCode || kind == FieldMacros || kind == FieldGroups || kind == FieldLines
 }
 
 // plainValue converts text to a number if it is one; a scalar may also be a boolean.
@@ -146,6 +148,17 @@ func eachField(f *Form, do func(s *Section, x *Field)) {
 	}
 }
 
+// fieldWords describes a problem at its field, whose label says where it is.
+func fieldWords(p catalog.Problem) string {
+	words := ProblemWords(p)
+	for _, between := range []string{": ", " "} {
+		if rest, ok := strings.CutPrefix(words, p.Field+between); ok && p.Field != "" {
+			return rest
+		}
+	}
+	return words
+}
+
 // complain shows problems at their fields, and opens the fields' sections. A problem about a single value of a field takes precedence.
 func complain(f *Form, file string, problems []catalog.Problem) {
 	problems = slices.Clone(problems)
@@ -171,7 +184,7 @@ func complain(f *Form, file string, problems []catalog.Problem) {
 			}
 		})
 		if best != nil && best.Complaint.Message == "" {
-			best.Complaint = page.Complaint{Message: strings.TrimPrefix(ProblemWords(p), p.Field+": "), Hint: p.Hint}
+			best.Complaint = page.Complaint{Message: fieldWords(p), Hint: p.Hint}
 			in.Open = true
 		}
 	}

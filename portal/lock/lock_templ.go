@@ -168,7 +168,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"soft\">Only admins can sign in to a locked node, or run commands, change and sign in to a locked cluster. Open terminals, ports and SSH streams of others end within 10 s. Everyone who sees the cluster sees the reason. What Muster does by itself goes on: running operations, leases, schedules and repairs.</p></section><section id=\"locked\" class=\"card\"><h2>Locked</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"soft\">Only admins can sign in to a locked node, or run commands, change and sign in to a locked cluster. Open terminals, ports and SSH streams of others end within 10 s. Everyone who sees the cluster sees the reason. What Muster does by itself continues: running operations, leases, schedules and repairs.</p></section><section id=\"locked\" class=\"card\"><h2>Locked</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -426,7 +426,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	},
 	reflect.TypeFor[lock.Ask](): {
 		"Node":   `maxLength:"20" doc:"Node to lock; omitted for the whole cluster"`,
-		"Reason": `minLength:"1" maxLength:"300" doc:"Why, for the people who see the cluster"`,
+		"Reason": `maxLength:"300" doc:"Why, for the people who see the cluster"`,
 	},
 	reflect.TypeFor[lock.Item](): {
 		"Cluster": `doc:"ID of the cluster"`,

@@ -106,6 +106,9 @@ func treeOf(n *yaml.Node, line int) *catalog.Node {
 
 // put changes the tree. It returns the path to what has become other: where parents were made, or were emptied, the highest of them.
 func put(root *yaml.Node, k form.Kind, s catalog.Set) (touched []any, err error) {
+	if to, ok := s.Value.(catalog.To); ok {
+		return move(root, s.Path, int(to))
+	}
 	n := root
 	for i, p := range s.Path {
 		last := i == len(s.Path)-1
@@ -151,6 +154,25 @@ func put(root *yaml.Node, k form.Kind, s catalog.Set) (touched []any, err error)
 		touched = s.Path
 	}
 	return touched, nil
+}
+
+// move moves an entry of a list to another place of it.
+func move(root *yaml.Node, path []any, to int) (touched []any, err error) {
+	list, last := root, len(path)-1
+	for _, p := range path[:last] {
+		if x, ok := step(list, p); ok && x != nil {
+			list = x
+			continue
+		}
+		return nil, app.Errorf(app.EInvalid, "The text has no such path.")
+	}
+	at, ok := path[last].(int)
+	if n := len(list.Content); !ok || list.Kind != yaml.SequenceNode || at < 0 || at >= n || to < 0 || to >= n {
+		return nil, app.Errorf(app.EInvalid, "The text has no such path.")
+	}
+	x := list.Content[at]
+	list.Content = slices.Insert(slices.Delete(list.Content, at, at+1), to, x)
+	return path[:last], nil
 }
 
 // step goes one down. Nil and true: there is nothing, but there may be.

@@ -79,6 +79,40 @@ func TestValuesAreSetInPlace(t *testing.T) {
 	}
 }
 
+func TestEntriesOfListsAreMoved(t *testing.T) {
+	const text = `# Ours.
+name: a # short
+outputs:
+  # The first.
+  - name: one # 1
+    value: "1"
+  - {name: two, value: "2"} # flow
+  # The last.
+  - name: three
+    value: |
+      # not a comment
+      3
+links: [{label: a, url: b}, {label: c, url: d}]
+`
+	const one, two, three = "  # The first.\n  - name: one # 1\n    value: \"1\"\n", "  - {name: two, value: \"2\"} # flow\n",
+		"  # The last.\n  - name: three\n    value: |\n      # not a comment\n      3\n"
+	for _, c := range []struct {
+		name      string
+		set       catalog.Set
+		old, want string
+	}{
+		{"down", set(catalog.To(1), "outputs", 0), one + two, two + one},
+		{"up", set(catalog.To(1), "outputs", 2), two + three, three + two},
+		{"to the end", set(catalog.To(2), "outputs", 0), one + two + three, two + three + one},
+		{"nowhere", set(catalog.To(1), "outputs", 1), "", ""},
+		{"in a flow list", set(catalog.To(0), "links", 1), "[{label: a, url: b}, {label: c, url: d}]", "[{label: c, url: d}, {label: a, url: b}]"},
+	} {
+		if out, err := (Texts{}).Set(text, c.set); err != nil || out != strings.Replace(text, c.old, c.want, 1) {
+			t.Errorf("%s: %v\n%s", c.name, err, out)
+		}
+	}
+}
+
 // difference returns the lines that only one of two texts has.
 func difference(a, b string) (gone, come string) {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
@@ -113,6 +147,12 @@ func TestWhatCannotBeSet(t *testing.T) {
 		{"name: a\n", set("x", "name", "b"), "no such path"},
 		{"name: a\n", set("x", "links", 3), "no such path"},
 		{"name: a\n", set("x"), "no such path"},
+		{"links: [a, b]\n", set(catalog.To(2), "links", 0), "no such path"},
+		{"links: [a, b]\n", set(catalog.To(-1), "links", 0), "no such path"},
+		{"links: [a, b]\n", set(catalog.To(0), "links", 2), "no such path"},
+		{"links: [a, b]\n", set(catalog.To(0), "links"), "no such path"},
+		{"links: {a: b}\n", set(catalog.To(0), "links", 0), "no such path"},
+		{"name: a\n", set(catalog.To(0), "links", 0), "no such path"},
 	} {
 		out, err := Texts{}.Set(c.text, c.set)
 		if app.CodeOf(err) != app.EInvalid || out != "" || !strings.Contains(app.AsError(err).Message, c.says) {

@@ -23,8 +23,9 @@ func addCommand(c *cli.Context) *cobra.Command {
 	var ask lock.Ask
 	cmd := &cobra.Command{Use: "add ID|NAME", Short: "Lock a cluster or a node", Args: cli.Exactly("ID|NAME"),
 		Long: "Lock a cluster, or a single node. Only admins can change a locked cluster, sign in to it or run commands on it; only they can sign in to a locked\n" +
-			"node. Open terminals, ports and SSH streams of others end within 10 s. What Muster does by itself goes on.",
-		Example: "  muster cluster lock add shop --reason 'Suspicious logins, ask the security team'\n  muster cluster lock add shop --node n2 --reason 'Disk is being copied'",
+			"node. Open terminals, ports and SSH streams of others end within 10 s. What Muster does by itself continues.",
+		Example: "  muster cluster lock add shop --reason 'Suspicious logins, ask the security team'\n" +
+			"  muster cluster lock add shop --node n2 --reason 'Disk is being copied'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := clustercmd.ConnectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -38,7 +39,6 @@ func addCommand(c *cli.Context) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&ask.Node, "node", "", "lock only this `node`")
 	cmd.Flags().StringVar(&ask.Reason, "reason", "", "`text` for everyone who sees the cluster")
-	_ = cmd.MarkFlagRequired("reason")
 	return cmd
 }
 

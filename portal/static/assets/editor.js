@@ -9,6 +9,8 @@
   form.classList.add("scripted");
   let leaving = false; // Escape was pressed: Tab leaves the text
   let sent = "", lines = 0;
+  let busy = null; // the button of a list of rows whose answer is on its way
+  let pressed = ""; // what it does
   const text = () => $("text");
   const lineAt = (pos) => text().value.slice(0, pos).split("\n").length;
 
@@ -74,6 +76,7 @@
 
   // What was typed in tells which side follows.
   form.addEventListener("input", (ev) => {
+    pressed = "";
     $("from").value = ev.target.id === "text" ? "text" : "fields";
     if (ev.target.id === "text" && ev.target.value.split("\n").length !== lines) numberLines();
   }, true);
@@ -85,6 +88,13 @@
     if (ev.detail.elt === form) p.do = "check";
     document.querySelectorAll("[data-secret]").forEach((i) => { if (p.delete) p.delete(i.name); else delete p[i.name]; });
   });
+  // What a button of a row sends has all fields, so the form doesn't send them too: that would cancel the button's request.
+  document.body.addEventListener("htmx:confirm", (ev) => {
+    const elt = ev.detail.elt;
+    if (elt === form && busy) ev.preventDefault();
+    if (elt.name === "do" && elt.closest("#fields")) { busy = elt; pressed = elt.value; }
+  });
+  document.body.addEventListener("htmx:afterRequest", (ev) => { if (ev.detail.requestConfig && ev.detail.requestConfig.elt === busy) busy = null; });
   // An answer to what has been typed over meanwhile is dropped; the next one is on its way.
   document.body.addEventListener("htmx:beforeSwap", (ev) => {
     if (ev.detail.requestConfig && ev.detail.requestConfig.elt.closest("form#editor") && text().value !== sent) ev.detail.shouldSwap = false;
@@ -105,7 +115,21 @@
       });
     }
   });
-  document.body.addEventListener("htmx:afterSettle", () => { attach(); numberLines(); });
+  document.body.addEventListener("htmx:afterSettle", () => { attach(); numberLines(); follow(); });
+
+  // The keyboard follows a row that was added or moved.
+  function follow() {
+    const [act, place] = pressed.split(":");
+    if (!place || document.activeElement !== document.body) return;
+    const by = { up: -1, down: 1 }[act];
+    if (!by && act !== "add") return;
+    const there = by ? place.replace(/\d+$/, (n) => Number(n) + by) : place;
+    const named = (attr, value) => form.querySelector("[" + attr + '="' + CSS.escape(value) + '"]');
+    const to = by ? named("value", act + ":" + there) || named("value", (act === "up" ? "down:" : "up:") + there) : named("name", there);
+    if (!to) return;
+    pressed = "";
+    to.focus();
+  }
   if (innerWidth < 992) $("reference").open = false;
   attach();
   numberLines();

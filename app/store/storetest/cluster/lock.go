@@ -49,7 +49,8 @@ func (t *storeTest) locks() {
 	listed("web  odd logins; ask ops", "web n2 a copy is made")
 	v, err := t.Store.View(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
-	if l := v.Lock; l == nil || l.By != "abe" || !l.At.Equal(at) || v.Nodes[0].Lock != nil || v.Nodes[1].Lock == nil || v.Nodes[1].Lock.Reason != "a copy is made" {
+	first, second := v.Nodes[0].Lock, v.Nodes[1].Lock
+	if l := v.Lock; l == nil || l.By != "abe" || !l.At.Equal(at) || first != nil || second == nil || second.Reason != "a copy is made" {
 		t.Errorf("the cluster reads %+v, %+v", v.Lock, v.Nodes)
 	}
 	if others, err := t.Store.Locks(t.Ctx, "t2"); err != nil || len(others) != 0 {
