@@ -287,7 +287,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Dashboard = dashboard.New(dashboard.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
 	s.Notification = notification.New(notification.Config{Store: c.Store, Now: c.Now, Masks: s.Cluster.Masks})
 	s.Volume = volume.New(volume.Config{Store: c.Store, SnapshotStore: c.Store, MakesSnapshots: c.Volumes.Snapshots, Now: c.Now,
-		Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
+		Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Locks: s.Cluster.Locks})
 	s.Repeats = idempotency.New(idempotency.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Quarantine.Drafts = quarantine.NewDrafts(quarantine.DraftsConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Plans: s.Cluster.Plans})
 	s.Quarantine.Machines = quarantine.NewMachines(quarantine.MachinesConfig{

@@ -320,6 +320,10 @@ func (a *Reconciler) releaseBuild(ctx context.Context, d DueBuild, b *Build, now
 		b.Over(final, "", now)
 		return nil
 	}
+	if c.Lock != nil { // an admin wants it to stay as it is; its lease still ends it
+		b.DueAt = now.Add(buildEndAgain)
+		return nil
+	}
 	who := d.asOwner()
 	if _, err := a.Deletes.StartDelete(who.In(ctx), who, c); err != nil && app.CodeOf(err) != app.EConflict {
 		return err

@@ -104,6 +104,9 @@ func (a *ManualSteps) AnswerStep(ctx context.Context, actor app.Actor, cluster s
 	if err != nil {
 		return ManualStep{}, err
 	}
+	if err := c.CheckLock(actor); err != nil {
+		return ManualStep{}, err
+	}
 	if err := s.check(); err != nil {
 		return ManualStep{}, err
 	}

@@ -15,7 +15,8 @@ type Outlook struct {
 	Cluster   string     `json:"cluster"`
 	Name      string     `json:"name"`
 	Owner     string     `json:"owner"`
-	Access    app.Access `json:"-"`              // of the one who asked
+	Access    app.Access `json:"-"` // of the one who asked
+	Lock      *app.Lock  `json:"-"`
 	Until     time.Time  `json:"until,omitzero"` // zero: never
 	Expired   bool       `json:"expired"`        // it has ended, and the cluster is still there
 	CreatedAt time.Time  `json:"created_at"`
@@ -59,7 +60,7 @@ func (a *Service) LeaseOutlook(ctx context.Context, actor app.Actor, cluster str
 		return Outlook{}, err
 	}
 	now := a.Now()
-	o := Outlook{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Access: c.Access, Until: c.ExpiresAt, CreatedAt: c.CreatedAt, Deleted: c.Status == app.ClusterDeleted,
+	o := Outlook{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Access: c.Access, Lock: c.Lock, Until: c.ExpiresAt, CreatedAt: c.CreatedAt, Deleted: c.Status == app.ClusterDeleted,
 		Warnings: []Warned{}, Obstacles: []Obstacle{}}
 	if o.Deleted {
 		o.Offer.Refusal = "The cluster was deleted."

@@ -24,6 +24,8 @@ const (
 type Store interface {
 	// Locks lists what is locked in a tenant, clusters before their nodes, by name. There are at most Most.
 	Locks(ctx context.Context, tenant string) ([]Item, error)
+	// LockOn is the lock of a cluster, or else of its node; nil where neither is locked, or exists.
+	LockOn(ctx context.Context, tenant, cluster, node string) (*app.Lock, error)
 	// SetLock locks or unlocks a cluster or a node, with an event, the audit and notices. ENotFound where there is no such node; EConflict where there
 	// are most locks already, or the cluster is gone. To unlock what isn't locked changes nothing.
 	SetLock(ctx context.Context, c Change, most int) error
@@ -72,11 +74,21 @@ func (s *Service) Locks(ctx context.Context, actor app.Actor) ([]Item, error) {
 	return s.Store.Locks(ctx, actor.Tenant)
 }
 
+// CheckLocks refuses a locked node, or one of a locked cluster, to all but admins: what is on it, such as its volumes, stays as it is. What doesn't
+// exist isn't locked.
+func (s *Service) CheckLocks(ctx context.Context, actor app.Actor, cluster, node string) error {
+	l, err := s.Store.LockOn(ctx, actor.Tenant, cluster, node)
+	if err != nil {
+		return err
+	}
+	return app.Cluster{Name: cluster, Lock: l}.CheckLock(actor)
+}
+
 // LockCluster locks a cluster or one of its nodes, with a reason that people read. Terminals, streams and ports of others end within seconds. What is
 // locked already gets the new reason.
 func (s *Service) LockCluster(ctx context.Context, actor app.Actor, id string, ask Ask) error {
 	reason := strings.TrimSpace(ask.Reason)
-	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason || !utf8.ValidString(reason) || strings.ContainsFunc(reason, unicode.IsControl) {
+	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason || !utf8.ValidString(reason) || strings.ContainsFunc(reason, hidden) {
 		return &app.Error{Code: app.EInvalid, Field: "reason", Message: fmt.Sprintf("A lock needs a reason of 1 to %d characters on one line.", MaxReason),
 			Hint: "Say why, such as: Suspicious logins, ask the security team."}
 	}
@@ -84,6 +96,9 @@ func (s *Service) LockCluster(ctx context.Context, actor app.Actor, id string, a
 	l := app.Lock{At: now.UTC().Truncate(time.Second), By: actor.Name(), Reason: reason}
 	return s.set(ctx, actor, "LockCluster", id, Change{Node: ask.Node, Now: now, Lock: &l})
 }
+
+// hidden reports letters that change how others are shown, or aren't shown.
+func hidden(r rune) bool { return !unicode.IsPrint(r) }
 
 // UnlockCluster unlocks a cluster or one of its nodes. Locks of its nodes stay when a cluster is unlocked.
 func (s *Service) UnlockCluster(ctx context.Context, actor app.Actor, id, node string) error {
@@ -108,7 +123,9 @@ func (s *Service) set(ctx context.Context, actor app.Actor, useCase, id string, 
 // Notice tells those who own the cluster.
 func (c Change) Notice(of app.Cluster) app.Notice {
 	n := app.Notice{At: c.Now, Tenant: of.Tenant, Kind: app.NoticeCluster, Cluster: of.ID, About: app.ClusterSubject(of.ID), Users: []string{of.Owner}}
-	n.Title, n.Text = c.Words(of), ""
+	if n.Title = c.Words(of); of.OwnerGroup != "" {
+		n.Groups = []string{of.OwnerGroup}
+	}
 	if c.Lock != nil {
 		n.Text = "Reason: " + c.Lock.Reason
 	}

@@ -16,6 +16,7 @@ type ControlStore interface {
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	ControlOperation(ctx context.Context, c app.Control) (app.Operation, error)
 	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 }
 
 // ControlsConfig is what Controls is created from.
@@ -60,6 +61,9 @@ func (a *Controls) PauseOperation(ctx context.Context, actor app.Actor, cluster 
 func (a *Controls) ResumeOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (appcluster.View, error) {
 	return a.control(ctx, actor, "ResumeOperation", cluster, operation, app.ActResume, func(o app.Operation, c *app.Control) error {
 		c.Act = app.ControlResume
+		if err := a.checkLocked(ctx, o, ""); err != nil {
+			return err
+		}
 		return a.checkStuck(ctx, o, "")
 	})
 }
@@ -80,8 +84,33 @@ func (a *Controls) RetryNode(ctx context.Context, actor app.Actor, cluster, node
 		if err := a.checkRetry(ctx, o, node); err != nil {
 			return err
 		}
+		if err := a.checkLocked(ctx, o, node); err != nil {
+			return err
+		}
 		return a.checkStuck(ctx, o, node)
 	})
+}
+
+// checkLocked refuses to continue a command, or one node of it, where it isn't done on a node that was locked meanwhile.
+func (a *Controls) checkLocked(ctx context.Context, o app.Operation, node string) error {
+	if o.Kind != app.OperationRun {
+		return nil
+	}
+	nodes, err := a.Store.Nodes(ctx, o.Tenant, o.Cluster)
+	if err != nil || !slices.ContainsFunc(nodes, func(n app.Node) bool { return n.Lock != nil }) {
+		return err
+	}
+	steps, err := a.Store.Steps(ctx, o.Tenant, o.ID)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		left := func(s app.Step) bool { return s.Node == n.Name && s.State != app.StepSucceeded }
+		if n.Lock != nil && (node == "" || node == n.Name) && slices.ContainsFunc(steps, left) {
+			return errLockedNodes([]string{n.Name})
+		}
+	}
+	return nil
 }
 
 // checkStuck refuses to continue an operation, or one node of it, where what is left to do needs machines that are gone.

@@ -43,9 +43,7 @@ func runCommand(_ context.Context, _ *Builder, d *updateBuilder) error {
 	}
 	switch {
 	case runs == 0 && len(locked) > 0:
-		return &app.Error{Code: app.EConflict, Reason: app.Locked, Field: "nodes",
-			Message: "Commands don't run on locked nodes: " + cluster.NodesInWords(locked) + ".",
-			Hint:    "Choose other nodes, or ask an admin to unlock them."}
+		return errLockedNodes(locked)
 	case runs == 0 && len(lost) > 0:
 		return &app.Error{Code: app.EConflict, Reason: "lost_machines", Field: "nodes", Message: "The machines of " + cluster.NodesInWords(lost) + " are gone.",
 			Hint: "Repair the cluster first."}
@@ -62,6 +60,12 @@ func runCommand(_ context.Context, _ *Builder, d *updateBuilder) error {
 		d.note("%s", words)
 	}
 	return nil
+}
+
+func errLockedNodes(names []string) error {
+	return &app.Error{Code: app.EConflict, Reason: app.Locked, Field: "nodes",
+		Message: "Commands don't run on locked nodes: " + cluster.NodesInWords(names) + ".",
+		Hint:    "Choose other nodes, or ask an admin to unlock them."}
 }
 
 // planRun has the planner know of the command, and of no other nodes than those on which it is run.

@@ -55,6 +55,8 @@ func (s *Service) runDue(ctx context.Context, a *ActionSchedule) (app.Notice, er
 		seen, err = s.mayIn(ctx, actor, "RunCommand", a.Cluster)
 	}
 	switch e := app.AsError(err); {
+	case e.Reason == app.Locked:
+		return app.Notice{}, s.skip(a, err)
 	case err == nil:
 		c = seen // with the access that the person has
 	case e.Code == app.EForbidden, e.Code == app.ENotFound, e.Code == app.EUnauthorized:

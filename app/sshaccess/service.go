@@ -182,7 +182,15 @@ func (s *Service) unlockedNodes(ctx context.Context, actor app.Actor, c app.Clus
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range nodes {
+	same := nodes
+	if c.KeptFrom != "" { // the key is that of the cluster in which the machine was
+		was, err := s.Store.Nodes(ctx, actor.Tenant, c.KeptFrom)
+		if err != nil {
+			return nil, err
+		}
+		same = slices.Concat(nodes, was)
+	}
+	for _, n := range same {
 		if err := n.CheckLock(actor, c); err != nil {
 			e := app.AsError(err)
 			e.Message += " Keys and certificates open all nodes of a cluster."

@@ -280,10 +280,10 @@ func TestASlowReaderHoldsTheProgramBack(t *testing.T) {
 	}
 	// Without anyone who looks, the program runs, and the end of what it shows is kept.
 	c = s.open(terminal.Open{})
-	sh = s.node.last()
+	other := s.node.last() // sh still exits
 	c.Close()
-	sh.show(strings.Repeat("y", 1<<20))
-	sh.show("end")
+	other.show(strings.Repeat("y", 1<<20))
+	other.show("end")
 	c = s.open(terminal.Open{ID: c.Terminal().ID})
 	if at := c.At(); at < 1<<20-terminal.ScrollBack*5/4 { // a browser counts from there
 		t.Errorf("who comes back begins at %d", at)

@@ -32,6 +32,12 @@ type Clusters interface {
 	AuthorizedCluster(ctx context.Context, actor app.Actor, useCase, cluster string) (app.Cluster, error)
 }
 
+// Locks knows what admins have locked.
+type Locks interface {
+	// CheckLocks refuses a locked node, or one of a locked cluster, to all but admins. What doesn't exist isn't locked.
+	CheckLocks(ctx context.Context, actor app.Actor, cluster, node string) error
+}
+
 // Config is what a service is created from.
 type Config struct {
 	Store Store
@@ -42,6 +48,7 @@ type Config struct {
 	Now            func() time.Time
 	Catalogs       *catalog.Service
 	Clusters       Clusters
+	Locks          Locks
 }
 
 // Service lists volumes and decides what happens to them.
@@ -103,7 +110,10 @@ func (a *Service) mine(ctx context.Context, actor app.Actor, useCase, id string)
 	if err != nil {
 		return v, err
 	}
-	return v, actor.MayTouch(useCase, v.Owner, "volume "+v.ID)
+	if err := actor.MayTouch(useCase, v.Owner, "volume "+v.ID); err != nil || useCase == "Volume" || v.Cluster == "" {
+		return v, err
+	}
+	return v, a.Locks.CheckLocks(ctx, actor, v.Cluster, v.Node)
 }
 
 // DeleteVolume deletes a kept volume with all that is on it. A volume that a node has goes with that.

@@ -180,6 +180,11 @@ func (a *Service) DeleteSnapshot(ctx context.Context, actor app.Actor, id string
 	if s.State == SnapshotDeleted {
 		return s, nil
 	}
+	if s.Cluster != "" {
+		if err := a.Locks.CheckLocks(ctx, actor, s.Cluster, s.Node); err != nil {
+			return Snapshot{}, err
+		}
+	}
 	return a.SnapshotStore.DeleteSnapshot(ctx, actor, id, a.Now())
 }
 

@@ -25,6 +25,7 @@ import (
 	"muster/app/fleet"
 	"muster/app/identity"
 	"muster/app/layout"
+	"muster/app/lock"
 	"muster/app/notification"
 	"muster/app/plan"
 	"muster/app/plugin"
@@ -54,6 +55,7 @@ type scene struct {
 	shared     app.Access // with the actor
 	visibility app.Visibility
 	clusters   bool
+	locked     bool // by an admin, as soon as it is made
 	hidden     bool // what was asked for is not found by others
 }
 
@@ -115,6 +117,10 @@ func (s *scene) create(n cluster.NewCluster) app.Operation {
 		_, err = s.server.Store.ShareCluster(s.t.Context(), s.boss(), n.Cluster.ID,
 			sharing.SharingChange{Add: []sharing.Share{{Person: s.actor.User, Access: s.shared}}}, 1, time.Now())
 		s.must(err)
+	}
+	if s.locked {
+		s.must(s.server.Store.SetLock(s.t.Context(), lock.Change{Tenant: s.tenant, Cluster: n.Cluster.ID, Who: s.boss(), Now: time.Now(),
+			Lock: &app.Lock{At: time.Now(), By: "boss", Reason: "Odd logins"}}, lock.Most))
 	}
 	return op
 }

@@ -14,10 +14,19 @@ import (
 // volume makes one of the scene's owner: of a node, or a kept one.
 func (s *scene) volume(kept bool) string {
 	s.used = true
+	of := s.fresh("of")
+	if s.locked { // volumes that are in no cluster aren't locked
+		of, kept = s.cluster(), false
+	}
 	v := template.NodeVolume{Service: "db", Volume: template.Volume{Name: "data", SizeGB: 1, Mount: "/srv/data"}}
-	list, err := s.server.Store.WantVolumes(s.t.Context(), volume.Wanted{Tenant: s.tenant, Provider: "sandbox", Cluster: s.fresh("of"), Node: "n1", Owner: s.owner,
+	list, err := s.server.Store.WantVolumes(s.t.Context(), volume.Wanted{Tenant: s.tenant, Provider: "sandbox", Cluster: of, Node: "n1", Owner: s.owner,
 		Volumes: []template.NodeVolume{v}, Now: time.Now()})
 	s.must(err)
+	if s.locked {
+		s.must(s.server.Store.Write(s.t.Context(), func(t *db.Tx) error {
+			return t.Exec(`UPDATE volumes SET state = 'attached', volume = 'v' WHERE id = ?`, list[0].ID)
+		}))
+	}
 	if kept {
 		s.must(s.server.Store.Write(s.t.Context(), func(t *db.Tx) error {
 			return t.Exec(`UPDATE volumes SET state = 'kept', volume = 'v', kept_cluster = cluster, cluster = '' WHERE id = ?`, list[0].ID)

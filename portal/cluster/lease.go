@@ -69,6 +69,7 @@ func (p *leasePages) AskExtend(w http.ResponseWriter, r *http.Request, a app.Act
 	}
 	f := p.Frame(r, "Extend lease of "+o.Name)
 	f.At = "clusters"
-	p.Render(w, r, http.StatusOK, LeaseExtendPage(f, LeaseBox{Now: p.Now(), Outlook: o, May: a.MayIn("ExtendLease", app.Cluster{ID: o.Cluster, Owner: o.Owner, Access: o.Access})}, moved))
+	may := a.MayIn("ExtendLease", app.Cluster{ID: o.Cluster, Owner: o.Owner, Access: o.Access, Lock: o.Lock})
+	p.Render(w, r, http.StatusOK, LeaseExtendPage(f, LeaseBox{Now: p.Now(), Outlook: o, May: may}, moved))
 	return nil
 }

@@ -14,7 +14,11 @@ import (
 // Columns are those of a cluster c, as Scan scans them.
 const Columns = `c.id, c.tenant, c.name, c.owner, c.template, c.provider, c.size, c.services, c.status, c.message,
 	c.cost_per_hour, c.dns_suffix, c.created_at, c.expires_at, c.deleted_at, c.pool,
-	c.visibility, c.owner_group, c.description, c.labels, c.kept_from, c.kept_node, c.kept_reason, c.locked`
+	c.visibility, c.owner_group, c.description, c.labels, c.kept_from, c.kept_node, c.kept_reason, ` + lockedColumn
+
+// lockedColumn is a cluster's lock. A kept machine has the same key as the cluster that it was in, so it's locked with that.
+const lockedColumn = `CASE WHEN c.kept_from = '' OR c.locked <> '' THEN c.locked
+	ELSE coalesce((SELECT k.locked FROM clusters k WHERE k.tenant = c.tenant AND k.id = c.kept_from AND k.deleted_at = 0), '') END`
 
 // Scan reads a row of Columns; more are further columns behind.
 func Scan(row db.Scanner, more ...any) (app.Cluster, error) {

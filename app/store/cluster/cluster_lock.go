@@ -32,6 +32,21 @@ func (s *Store) Locks(ctx context.Context, tenant string) ([]lock.Item, error) {
 	return list, err
 }
 
+func (s *Store) LockOn(ctx context.Context, tenant, cluster, node string) (*app.Lock, error) {
+	var whole, one string
+	err := s.Row(ctx, `SELECT `+lockedColumn+`, coalesce((SELECT n.locked FROM nodes n WHERE n.tenant = c.tenant AND n.cluster = c.id AND n.name = ?), '')
+		FROM clusters c WHERE c.tenant = ? AND c.id = ?`, node, tenant, cluster).Scan(&whole, &one)
+	switch {
+	case db.IsNoRows(err):
+		return nil, nil
+	case err != nil:
+		return nil, db.Wrapped(err)
+	case whole != "":
+		return app.KeptLock(whole)
+	}
+	return app.KeptLock(one)
+}
+
 func (s *Store) SetLock(ctx context.Context, change lock.Change, most int) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, change.Tenant, change.Cluster)
@@ -39,13 +54,18 @@ func (s *Store) SetLock(ctx context.Context, change lock.Change, most int) error
 			return err
 		}
 		was, err := lockOf(t, c, change.Node)
+		if err == nil && was == nil && change.Lock == nil && change.Node == "" && c.Lock != nil {
+			err = &app.Error{Code: app.EConflict, Message: fmt.Sprintf("%s is locked with cluster %s, which its machine was in.", c.Name, c.KeptFrom),
+				Hint: "Unlock that cluster instead."}
+		}
 		if err != nil || was == nil && change.Lock == nil {
 			return err
 		}
 		if change.Lock != nil && was == nil {
 			var n int
 			if err := t.Row(`SELECT (SELECT count(*) FROM clusters WHERE tenant = ? AND locked <> '' AND deleted_at = 0)
-				+ (SELECT count(*) FROM nodes WHERE tenant = ? AND locked <> '' AND removal < 2)`, c.Tenant, c.Tenant).Scan(&n); err != nil {
+				+ (SELECT count(*) FROM nodes n JOIN clusters c ON c.id = n.cluster
+					WHERE n.tenant = ? AND n.locked <> '' AND n.removal < 2 AND c.deleted_at = 0)`, c.Tenant, c.Tenant).Scan(&n); err != nil {
 				return db.Wrapped(err)
 			}
 			if n >= most {
@@ -85,10 +105,14 @@ func audited(node string, l *app.Lock) map[string]string {
 
 // lockOf is the lock of a cluster, or of one of its nodes; nil where there is none.
 func lockOf(t *db.Tx, c app.Cluster, node string) (*app.Lock, error) {
-	if node == "" {
-		return c.Lock, nil
-	}
 	var text string
+	if node == "" {
+		err := t.Row(`SELECT locked FROM clusters WHERE tenant = ? AND id = ?`, c.Tenant, c.ID).Scan(&text)
+		if err != nil {
+			return nil, db.Wrapped(err)
+		}
+		return app.KeptLock(text)
+	}
 	err := t.Row(`SELECT locked FROM nodes WHERE tenant = ? AND cluster = ? AND name = ? AND removal < 2`, c.Tenant, c.ID, node).Scan(&text)
 	if db.IsNoRows(err) {
 		return nil, app.Errorf(app.ENotFound, "Cluster %q has no node %q.", c.Name, node)

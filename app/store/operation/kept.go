@@ -55,7 +55,10 @@ func KeepMachine(t *db.Tx, now time.Time, k appcluster.KeptMachine, status app.N
 	if err := providervalue.Copy(t, from, c.ID); err != nil {
 		return err
 	}
-	if err := t.Exec(`UPDATE clusters SET kept_from = ?, kept_node = ?, kept_reason = ? WHERE id = ?`, from, node, c.KeptReason, c.ID); err != nil {
+	// The machine of a locked node stays locked.
+	if err := t.Exec(`UPDATE clusters SET kept_from = ?, kept_node = ?, kept_reason = ?,
+		locked = coalesce((SELECT n.locked FROM nodes n WHERE n.cluster = ? AND n.name = ?), '') WHERE id = ?`,
+		from, node, c.KeptReason, from, node, c.ID); err != nil {
 		return err
 	}
 	if err := t.Exec(`INSERT INTO cluster_shares (cluster, person, in_group, tenant, access, shared_by, shared_at, until)

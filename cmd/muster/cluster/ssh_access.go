@@ -33,6 +33,9 @@ func fetchSSHAccess(ctx context.Context, cl *cli.Client, v cluster.View) (sshAcc
 	switch app.CodeOf(err) {
 	case "":
 	case app.EForbidden, app.ENotFound:
+		if e := app.AsError(err); e.Reason == app.Locked {
+			return sshAccess{note: e.Message}, nil
+		}
 		if v.Access >= app.AccessUser {
 			return sshAccess{note: "Sign in with a certificate: muster cluster ssh " + v.Name}, nil
 		}

@@ -25,7 +25,7 @@ func addCommand(c *cli.Context) *cobra.Command {
 		Long: "Lock a cluster, or a single node. Only admins can change a locked cluster, sign in to it or run commands on it; only they can sign in to a locked\n" +
 			"node. Open terminals, ports and SSH streams of others end within 10 s. What Muster does by itself continues.",
 		Example: "  muster cluster lock add shop --reason 'Suspicious logins, ask the security team'\n" +
-			"  muster cluster lock add shop --node n2 --reason 'Disk is being copied'",
+			"  muster cluster lock add shop --node n2 --reason 'Strange processes'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := clustercmd.ConnectTo(cmd.Context(), c, args[0], false)
 			if err != nil {

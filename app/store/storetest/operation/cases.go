@@ -31,6 +31,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a failed machine is kept instead of deleted", (*storeTest).keep},
 	{"kept machines end with their cluster", (*storeTest).keptEndsWithCluster},
 	{"a tenant keeps a bounded number of machines", (*storeTest).keptBound},
+	{"a kept machine of a locked node stays locked", (*storeTest).keptStaysLocked},
 	{"a kept machine is used again", (*storeTest).keptUsedAgain},
 	{"a kept machine that isn't used stays kept", (*storeTest).keptPromiseEnds},
 	{"a kept machine whose deletion failed isn't used", (*storeTest).keptDeletionFailed},

@@ -11,11 +11,14 @@ import (
 	"muster/app/store/storetest/kit"
 )
 
-// keptN2 has the cluster web-1 of two nodes replace n2, whose machine is kept as web-n2-kept-7.
-func (t *storeTest) keptN2() {
+// keptN2 has the cluster web-1 of two nodes replace n2, whose machine is kept as web-n2-kept-7. First is done before that.
+func (t *storeTest) keptN2(first ...func()) {
 	t.Helper()
 	t.Create("web", 2)
 	t.CarryOut("")
+	for _, f := range first {
+		f()
+	}
 	k := t.keptOf("n2", 7)
 	k.Frees, k.Reservation = false, policy.ReservationOf(k.Cluster, k.Nodes, nil, []string{"g"})
 	k.Reservation.Pool = true // a machine more, and no cluster more
