@@ -17,6 +17,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a build waits until its cluster's name is free", (*storeTest).buildNamesFree},
 	{"builds wait for so long", (*storeTest).buildsWait},
 	{"builds that several servers handle", (*storeTest).buildsTendedAtOnce},
+	{"a locked cluster stays when its build ends", (*storeTest).buildsLocked},
 	{"builds wait for approval", (*storeTest).buildsAsk},
 	{"builds are called back, in the order of their states", (*storeTest).buildsCalledBack},
 	{"a callback's address is kept secret, and goes with its hook", (*storeTest).buildsCalledInSecret},

@@ -1,0 +1,33 @@
+package build
+
+import (
+	"time"
+
+	"muster/app"
+	"muster/app/lock"
+	"muster/app/store/storetest/kit"
+)
+
+// buildsLocked: the cluster of a build that ends stays while an admin has locked it.
+func (t *storeTest) buildsLocked() {
+	b := t.building(createRule(1, 1))
+	r := b.begins("web/1")
+	b.settle()
+	id := b.is(r.Build, app.BuildReady).Cluster
+	b.Must(b.a.Cluster.Locks.LockCluster(b.Ctx, kit.Boss, id, lock.Ask{Reason: "odd logins"}))
+	b.ends("web/1")
+	for range 3 {
+		b.settle()
+		b.is(r.Build, app.BuildEnding)
+		b.Clock.Move(5 * time.Minute)
+	}
+	if c, err := b.Store.Cluster(b.Ctx, kit.Tenant, id); err != nil || c.Status != app.ClusterActive {
+		b.Errorf("the locked cluster is %s (%v)", c.Status, err)
+	}
+	b.Must(b.a.Cluster.Locks.UnlockCluster(b.Ctx, kit.Boss, id, ""))
+	b.settle()
+	b.is(r.Build, app.BuildOver)
+	if c, err := b.Store.Cluster(b.Ctx, kit.Tenant, id); err != nil || c.Status != app.ClusterDeleted {
+		b.Errorf("the cluster is %s (%v)", c.Status, err)
+	}
+}
