@@ -15,9 +15,9 @@ type Lock struct {
 }
 
 // Words say who has locked it, and why.
-func (l Lock) Words() string {
-	return "Locked by " + l.By + " on " + Moment(l.At) + ": " + strings.TrimSuffix(l.Reason, ".") + "."
-}
+func (l Lock) Words() string { return "Locked " + l.by() }
+
+func (l Lock) by() string { return "by " + l.By + " since " + Moment(l.At) + ": " + strings.TrimSuffix(l.Reason, ".") + "." }
 
 // Kept is the lock as a store keeps it: "" for none.
 func (l *Lock) Kept() string {
@@ -45,7 +45,7 @@ func (c Cluster) CheckLock(a Actor) error {
 	if c.Lock == nil || a.Role.Rules() {
 		return nil
 	}
-	return &Error{Code: EForbidden, Reason: Locked, Message: fmt.Sprintf("Cluster %q is locked. %s", c.Name, c.Lock.Words()), Hint: "Ask an admin to unlock it."}
+	return &Error{Code: EForbidden, Reason: Locked, Message: fmt.Sprintf("Cluster %q is locked %s", c.Name, c.Lock.by()), Hint: "Ask an admin to unlock it."}
 }
 
 // CheckLock refuses a locked node of a cluster in the same way.
@@ -53,6 +53,6 @@ func (n Node) CheckLock(a Actor, c Cluster) error {
 	if n.Lock == nil || a.Role.Rules() {
 		return nil
 	}
-	return &Error{Code: EForbidden, Reason: Locked, Message: fmt.Sprintf("Node %s of cluster %q is locked. %s", n.Name, c.Name, n.Lock.Words()),
+	return &Error{Code: EForbidden, Reason: Locked, Message: fmt.Sprintf("Node %s of cluster %q is locked %s", n.Name, c.Name, n.Lock.by()),
 		Hint: "Ask an admin to unlock it."}
 }

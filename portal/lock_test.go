@@ -36,9 +36,9 @@ func TestClustersAreLockedOnTheirPage(t *testing.T) {
 		}
 	}
 	boss.get("/clusters/web-1/locks").reads(200, "Open connections of others end within 10 s.", "Unlock cluster", "Unlock n2", "Odd <b>logins</b>")
-	boss.get("/admin/locks").reads(200, "web", "Whole cluster", "Node n2", "by boss on")
+	boss.get("/admin/locks").reads(200, "web", "Whole cluster", "Node n2", "by boss since")
 	for _, path := range []string{"", "/access", "/logs", "/manage", "/history"} {
-		ada.get("/clusters/web-1"+path).reads(200, "Locked by boss on", "Odd <b>logins</b>", "Only admins can change it")
+		ada.get("/clusters/web-1"+path).reads(200, "Locked by boss since", "Odd <b>logins</b>", "Only admins can change it")
 	}
 	ada.get("/clusters/web-1/manage").lacks("Rename cluster")
 	ada.get("/clusters/web-1/access").lacks("Download SSH key")

@@ -123,7 +123,7 @@ func (a *Requests) notLocked(ctx context.Context, c app.Cluster, r cluster.Reque
 	if err == nil && u.Role.Rules() || err != nil && app.CodeOf(err) != app.ENotFound {
 		return err
 	}
-	return &app.Error{Code: app.EConflict, Reason: app.Locked, Message: fmt.Sprintf("Cluster %q is locked, so the change can't start. %s", c.Name, c.Lock.Words()),
+	return &app.Error{Code: app.EConflict, Reason: app.Locked, Message: fmt.Sprintf("Cluster %q can't be changed now. %s", c.Name, c.Lock.Words()),
 		Hint: "Try again when the cluster is unlocked. The request keeps waiting."}
 }
 

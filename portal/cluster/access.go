@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/inventory"
 	"muster/portal/page"
 	"muster/portal/site"
@@ -38,6 +39,11 @@ func (p *accessPages) operations() []site.Operation {
 	}
 }
 
+// mayOpenAll reports whether someone may have the key, which opens all nodes: also locked ones.
+func mayOpenAll(a app.Actor, v cluster.View) bool {
+	return a.MayIn("ClusterKey", v.Cluster) && !slices.ContainsFunc(v.Nodes, func(n app.Node) bool { return n.CheckLock(a, v.Cluster) != nil })
+}
+
 // Show is the page with the ways to sign in to a cluster's machines.
 func (p *accessPages) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
@@ -47,7 +53,7 @@ func (p *accessPages) Show(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	q := r.URL.Query()
 	c := Access{
 		View: v, Tabs: p.ClusterTabs(a, v, "access"), Format: inventory.Format(q.Get("format")), Key: strings.TrimSpace(q.Get("key")),
-		May: a.MayIn("ClusterKey", v.Cluster), SignIn: a.MayIn("ClusterCertificate", v.Cluster), URL: p.URL,
+		Actor: a, May: mayOpenAll(a, v), SignIn: a.MayIn("ClusterCertificate", v.Cluster), URL: p.URL,
 	}
 	if !slices.Contains(inventory.Formats, c.Format) {
 		c.Format = inventory.FormatSSH

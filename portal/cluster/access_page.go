@@ -18,6 +18,7 @@ type Access struct {
 	Format    inventory.Format
 	Text      string // the inventory in that format
 	Key       string // the path of the key file, as typed
+	Actor     app.Actor
 	May       bool   // the actor can download the key
 	SignIn    bool   // the actor can get a certificate
 	URL       string // the portal's address; "" if unknown
@@ -78,6 +79,9 @@ func (c Access) keyFile() string { return "muster-" + c.View.ID + ".pem" }
 func (c Access) hosts() []inventory.Host {
 	return c.Inventory.Hosts[:min(len(c.Inventory.Hosts), accessShown)]
 }
+
+// opens reports whether the actor isn't locked out of a node.
+func (c Access) opens(node string) bool { return (app.Node{Lock: c.lockOf(node)}).CheckLock(c.Actor, c.View.Cluster) == nil }
 
 // lockOf is the lock of a node; nil where it isn't locked.
 func (c Access) lockOf(node string) *app.Lock {
