@@ -457,8 +457,8 @@ var ofUnknownUsers = map[string]bool{"Identities": true, "RevokeAllSessions": tr
 
 // between are methods that services of domains call of each other, with an actor who was let through already. No face may call them; see
 // TestFacesCallUseCasesOnly.
-var between = map[string]bool{"AuthorizedCluster": true, "CheckBuildHook": true, "FindCluster": true, "FindOperation": true, "VersionUsed": true, "ViewOfCluster": true, "MaskFor": true,
-	"MaskRequests": true, "MaskNotices": true, "MaskSummaries": true, "DraftCluster": true, "DraftUser": true, "ReaderOf": true, "StartDelete": true, "WorkOutChange": true,
+var between = map[string]bool{"AuthorizedCluster": true, "CheckBuildHook": true, "CheckLocks": true, "FindCluster": true, "FindOperation": true, "VersionUsed": true, "ViewOfCluster": true,
+	"MaskFor": true, "MaskRequests": true, "MaskNotices": true, "MaskSummaries": true, "DraftCluster": true, "DraftUser": true, "ReaderOf": true, "StartDelete": true, "WorkOutChange": true,
 	"CompletePreview": true, "EvaluateRequest": true, "RequestToKeep": true, "FromPayload": true, "WriteMaintenanceWindows": true}
 
 // betweenOf are the same of services whose methods have common names.
