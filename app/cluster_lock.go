@@ -17,7 +17,9 @@ type Lock struct {
 // Words say who has locked it, and why.
 func (l Lock) Words() string { return "Locked " + l.by() }
 
-func (l Lock) by() string { return "by " + l.By + " since " + Moment(l.At) + ": " + strings.TrimSuffix(l.Reason, ".") + "." }
+func (l Lock) by() string {
+	return "by " + l.By + " since " + Moment(l.At) + ": " + strings.TrimSuffix(l.Reason, ".") + "."
+}
 
 // Kept is the lock as a store keeps it: "" for none.
 func (l *Lock) Kept() string {

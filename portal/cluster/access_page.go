@@ -81,7 +81,9 @@ func (c Access) hosts() []inventory.Host {
 }
 
 // opens reports whether the actor isn't locked out of a node.
-func (c Access) opens(node string) bool { return (app.Node{Lock: c.lockOf(node)}).CheckLock(c.Actor, c.View.Cluster) == nil }
+func (c Access) opens(node string) bool {
+	return (app.Node{Lock: c.lockOf(node)}).CheckLock(c.Actor, c.View.Cluster) == nil
+}
 
 // lockOf is the lock of a node; nil where it isn't locked.
 func (c Access) lockOf(node string) *app.Lock {
