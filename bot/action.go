@@ -76,7 +76,11 @@ const maxAction = 2000
 func (d action) asking(name string, danger bool) (Button, error) {
 	b := d.button(name, danger)
 	if len(b.Value) > maxAction {
-		return b, &app.Error{Code: app.ETooLarge, Message: "That's too many names for one command.", Hint: "Use fewer at once, or use the portal."}
+		e := &app.Error{Code: app.ETooLarge, Message: "That's too many names for one command.", Hint: "Use fewer at once, or use the portal."}
+		if len(d.Parameters) > 0 {
+			e.Message, e.Hint = "The values are too long for one command.", "Leave them out to open the form."
+		}
+		return b, e
 	}
 	return b, nil
 }

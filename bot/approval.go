@@ -41,8 +41,8 @@ func isReview(do string) bool {
 func (v voice) approvalCard(q cluster.Request, url string) Answer {
 	a := Answer{Title: fmt.Sprintf("Request %d is %s: %s", q.ID, q.Status, q.Title()), Links: []Link{{"View request", url}}}
 	a.Lines = append(v.terms(q), v.planLines(q)...)
-	if q.Kind == app.OperationRun {
-		a.Lines = append(a.Lines, "The script and its values are in the portal, and in the form of the buttons below.")
+	if q.Kind == app.OperationRun && q.Status.Open() {
+		a.Lines = append(a.Lines, "To see its script and values, open the request or press a button below.")
 	}
 	for _, c := range q.Decision.Changes {
 		a.Lines = append(a.Lines, c.Sentence())

@@ -49,6 +49,8 @@ type stub struct {
 	status   app.ClusterStatus // of its cluster; "" is active
 	stopped  []int64
 	gone     bool // the second node of its cluster
+	lone     bool // its run was on the second node only
+	later    bool // something was run on its cluster meanwhile
 	request  *cluster.Request
 	moves    []string // what was done to it
 }
@@ -87,6 +89,9 @@ func (s *stub) Cluster(_ context.Context, _ app.Actor, id string) (cluster.View,
 	v := view("shop")
 	if strings.Contains(id, "-secret-") {
 		v.Visibility = app.VisiblePrivate
+	}
+	if s.later {
+		v.Operations = slices.Insert(v.Operations, 0, app.Operation{ID: 42, Kind: app.OperationRun, Status: app.OperationSucceeded})
 	}
 	if s.gone {
 		v.Nodes = slices.Delete(v.Nodes, 1, 2)
@@ -221,7 +226,7 @@ func TestWhatIsSaid(t *testing.T) {
 		{"run shop backup keep=1 kep=1", "Did you mean"},
 		{"run shop rotate", "Requires 1 approval from approvers."},
 		{"run shop bakcup", "The cluster has no action"},
-		{"run shop wipe", "You can't run action wipe.\nIt's for admins."},
+		{"run shop wipe", "You can't run action wipe.\nOnly admins can run it."},
 		{"approve x", "“x” isn't a request number."},
 		{"approve 12 fine", "bob wants to create: big"},
 		{"deny 12", "Usage: "},

@@ -58,7 +58,7 @@ func (rs runs) list(ctx context.Context, r request) (Answer, error) {
 		}
 	}
 	if len(all) > 0 && !can && slices.ContainsFunc(all, func(one run.Action) bool { return one.May }) {
-		a.Lines = append(a.Lines, fmt.Sprintf("They can't be run while the cluster is %s.", v.Status))
+		a.Lines = append(a.Lines, fmt.Sprintf("Actions can't be run while the cluster is %s.", v.Status))
 	}
 	return a, nil
 }
@@ -208,9 +208,10 @@ func (rs runs) fill(ctx context.Context, r request, w *runForm, d action) error 
 			}
 		}
 	}
-	if d.Failed && len(w.form.Values[w.field("nodes")]) == 0 { // which would mean all nodes
-		return &app.Error{Code: app.EConflict, Message: "The failed nodes can't be chosen here: they're gone, or the cluster has too many nodes for the form.",
-			Hint: "Run the action again on other nodes, or in the portal."}
+	others := func(n app.Node) bool { return w.runsOn(n) && !slices.Contains(nodes, n.Name) }
+	if len(w.form.Values[w.field("nodes")]) == 0 && slices.ContainsFunc(w.view.Nodes, others) { // none would mean all nodes
+		return &app.Error{Code: app.EConflict, Message: "The nodes of that run can't be chosen here: they're gone, or the cluster has too many nodes for the form.",
+			Hint: "Run the action on other nodes, or in the portal."}
 	}
 	w.errors = map[string]*app.Error{}
 	w.read()

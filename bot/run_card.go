@@ -30,7 +30,7 @@ func (v voice) runCard(p chat.Progress, url string, now time.Time) Card {
 	card := Card{Title: c.Name + ": " + runTitle(p), Bar: bar(ended, len(names), "node"), Log: p.Lines, Link: Link{"View output", url}}
 	card.Lines = []string{"Run by " + o.Requester + " on " + cluster.NodesInWords(names), runCounts(p.Run.Results)}
 	card.Lines = append(card.Lines, failedNodes(p.Run.Results)...)
-	if pace := v.pace(o, now); pace != "" {
+	if pace := v.pace(o, now); pace != "" && (o.Status == app.OperationRunning || o.Status.Ended()) {
 		card.Lines = append(card.Lines, pace)
 	}
 	if o.Message != "" && o.Status != app.OperationFailed {
@@ -66,7 +66,11 @@ func againButtons(p chat.Progress, d action) (list []Button) {
 	}
 	if again.Action != "" {
 		if again.Failed = true; failed > 0 && failed < len(p.Run.Results) {
-			quiet(again, "Run on failed nodes…")
+			name := "Run on failed nodes…"
+			if p.Operation.Status == app.OperationCancelled {
+				name = "Run on unfinished nodes…"
+			}
+			quiet(again, name)
 		}
 		again.Failed = false
 		quiet(again, "Run again…")

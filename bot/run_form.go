@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/humanize"
+	"muster/app/policy"
 	"muster/app/run"
 	"muster/app/template"
 )
@@ -23,6 +23,7 @@ type runNote struct {
 	Cluster string `json:"k,omitempty"`
 	Action  string `json:"a,omitempty"`
 	Hash    string `json:"h,omitempty"` // of the plan shown
+	After   int64  `json:"l,omitempty"` // the cluster's latest operation then
 }
 
 func (n runNote) text() string {
@@ -88,7 +89,7 @@ func (rs runs) form(ctx context.Context, r request, f Form, n runNote) (*runForm
 		i := slices.IndexFunc(all, func(a run.Action) bool { return a.Name == w.note.Action })
 		if w.action = &all[i]; !w.action.May {
 			return nil, &app.Error{Code: app.EForbidden, Field: "action",
-				Message: fmt.Sprintf("You can't run action %s.", w.action.Name), Hint: "It's for " + actionUsers(w.action.Who) + "."}
+				Message: fmt.Sprintf("You can't run action %s.", w.action.Name), Hint: "Only " + actionUsers(w.action.Who) + " can run it."}
 		}
 	case len(w.actions) == 0:
 		return nil, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Cluster %s has no actions that you can run.", v.Name),
@@ -97,16 +98,19 @@ func (rs runs) form(ctx context.Context, r request, f Form, n runNote) (*runForm
 		w.action = &w.actions[0]
 	}
 	if w.action != nil {
-		w.note.Action = w.action.Name
+		if w.note.Action = w.action.Name; len(w.action.Parameters) > maxRunFields {
+			return nil, &app.Error{Code: app.EInvalid, Field: "action", Message: fmt.Sprintf("Action %s has more parameters than a form in Slack can have.", w.action.Name),
+				Hint: "Run it in the portal."}
+		}
 		w.read()
 	}
 	return w, nil
 }
 
-// parameters are those that fit into the modal.
-func (w *runForm) parameters() []template.Parameter {
-	return w.action.Parameters[:min(len(w.action.Parameters), maxFields)]
-}
+// maxRunFields limits the parameters of an action in the modal, each with its error: a modal has 100 blocks.
+const maxRunFields = 40
+
+func (w *runForm) parameters() []template.Parameter { return w.action.Parameters }
 
 func (w *runForm) given(p template.Parameter) string {
 	v, there := w.form.Values[w.field("p:"+p.Name)]
@@ -204,7 +208,7 @@ func (w *runForm) modal(r reader, p *cluster.UpdatePreview) Modal {
 	if len(w.actions) > 1 {
 		m.Parts = append(m.Parts, w.part(w.actionField()))
 	}
-	w.note.Hash = ""
+	w.note.Hash, w.note.After = "", latest(w.view)
 	if w.action == nil {
 		m.Note, m.Submit = w.note.text(), "Continue"
 		return m
@@ -221,9 +225,6 @@ func (w *runForm) modal(r reader, p *cluster.UpdatePreview) Modal {
 	}
 	for _, q := range w.parameters() {
 		m.Parts = append(m.Parts, w.part(parameterField(w.field("p:"+q.Name), q, w.given(q))))
-	}
-	if more := len(w.action.Parameters) - maxFields; more > 0 {
-		m.Parts = append(m.Parts, Part{Quiet: true, Lines: []string{humanize.Count(more, "more parameter") + " in the portal."}})
 	}
 	if f := w.nodeField(); f != nil {
 		m.Parts = append(m.Parts, w.part(*f))
@@ -259,12 +260,15 @@ func (w *runForm) actionField() Field {
 	return f
 }
 
+// runsOn reports whether something can be run on a node now.
+func (w *runForm) runsOn(n app.Node) bool { return slices.Contains(w.view.Actions.On(n), app.OperationRun) }
+
 // nodeField is the choice of nodes; nil if there is none, or if there are too many for a menu.
 func (w *runForm) nodeField() *Field {
 	f := Field{Name: w.field("nodes"), Kind: FieldMany, Label: "Nodes", Optional: true, Live: true, Placeholder: "All nodes",
 		Values: w.form.Values[w.field("nodes")], Hint: "Leave empty for all nodes that the action is for."}
 	for _, n := range w.view.Nodes {
-		if slices.Contains(w.view.Actions.On(n), app.OperationRun) {
+		if w.runsOn(n) {
 			f.Choices = append(f.Choices, Choice{Name: n.Name, Value: key(n.Name)})
 		}
 	}
@@ -272,6 +276,14 @@ func (w *runForm) nodeField() *Field {
 		return nil
 	}
 	return &f
+}
+
+// latest is the newest operation of a cluster. A run leaves no other trace in a plan, so it's this that tells a second press from the first.
+func latest(v cluster.View) int64 {
+	if len(v.Operations) == 0 {
+		return 0
+	}
+	return v.Operations[0].ID
 }
 
 // choices are the options of a field that match what was typed.
@@ -311,6 +323,10 @@ func (rs runs) submit(ctx context.Context, r request, f Form) (s Submitted, err 
 		return again("Choose an action first.")
 	case p.PlanHash != shown.Hash || w.note.Action != shown.Action:
 		return again("Review the preview below, then press the button again.")
+	case latest(w.view) != shown.After:
+		return again("Another operation was started after this preview was shown. To run the action as well, press the button again.")
+	case p.Decision != nil && p.Decision.Outcome == policy.OutcomeRefuse:
+		return again("A policy refuses this.")
 	}
 	w.update.PlanHash = shown.Hash
 	answer, err := rs.updates.updates.Update(ctx, r.actor, w.view.ID, w.update)

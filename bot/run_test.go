@@ -58,8 +58,12 @@ func (s *stub) previewRun(m cluster.Update) (p cluster.UpdatePreview, err error)
 }
 
 func (s *stub) Run(_ context.Context, _ app.Actor, _ string, operation int64) (run.View, error) {
-	return run.View{Run: plan.Run{Action: "backup", Parameters: map[string]any{"keep": float64(7), "mode": "safe", "full": true}},
-		Results: []plan.RunResult{{Node: "n1", State: app.StepSucceeded}, {Node: "n2", State: app.StepFailed, Exit: 3}}}, s.refuse
+	v := run.View{Run: plan.Run{Action: "backup", Parameters: map[string]any{"keep": float64(7), "mode": "safe", "full": true}},
+		Results: []plan.RunResult{{Node: "n1", State: app.StepSucceeded}, {Node: "n2", State: app.StepFailed, Exit: 3}}}
+	if s.lone {
+		v.Results = v.Results[1:]
+	}
+	return v, s.refuse
 }
 
 func (s *stub) CancelOperation(_ context.Context, _ app.Actor, _ string, operation int64, _ bool) (cluster.View, error) {
@@ -114,6 +118,12 @@ func TestActionInOneLine(t *testing.T) {
 		m.PlanHash != "h1keep=7, mode=safe[]" {
 		t.Errorf("what is run is not what was shown: %+v", m)
 	}
+	// Pressed twice: the second time, what was shown is done.
+	s.later = true
+	if again := b.Press(t.Context(), ada, a.Buttons[0].Value); !again.Wrong || len(s.updated) != 1 || !strings.Contains(again.text(), "so nothing was run") {
+		t.Errorf("pressed again: %+v", again)
+	}
+	s.later = false
 	long := "run shop backup keep=7 mode=" + strings.Repeat("x", 1900)
 	if a = b.Say(t.Context(), ada, long); !a.Wrong || len(s.updated) != 1 {
 		t.Errorf("a long value is answered %+v", a)
@@ -163,6 +173,11 @@ func TestActionByForm(t *testing.T) {
 		t.Errorf("what is run: %+v", u)
 	}
 
+	s.later = true
+	if d := b.Submit(t.Context(), ada, again.Modal.asForm(nil)); d.Modal == nil || len(s.updated) != 1 || !strings.Contains(d.Modal.text(), "Another operation was started") {
+		t.Errorf("submitted again: %+v", d)
+	}
+	s.later = false
 	s.refuse = &app.Error{Code: app.EConflict, Message: "Another operation is running."}
 	if d := b.Submit(t.Context(), ada, again.Modal.asForm(nil)); d.Modal == nil || !strings.Contains(d.Modal.text(), "⚠ Another operation is running.") {
 		t.Errorf("refused: %+v", d)
@@ -197,7 +212,7 @@ func TestActionsThatRequireApproval(t *testing.T) {
 	card := b.voice.approvalCard(*s.request, "https://m.test/requests/12")
 	send(card)
 	if text := card.text(); strings.Contains(text, "the script") || strings.Contains(text, "the value") ||
-		!strings.Contains(text, "The script and its values are in the portal") {
+		!strings.Contains(text, "To see its script and values, open the request") {
 		t.Errorf("the approvers' channel is shown %s", text)
 	}
 	// Those who decide see what they decide on, as much as there is room for.
@@ -238,7 +253,7 @@ func TestCardsOfActions(t *testing.T) {
 	}{
 		{"running", func() {}, "shop: running action backup\n██████░░░░░░░░░░░░░░ 1 of 3 nodes\nRun by ada on n1, n2 and n3\n1 succeeded, 2 unfinished\n[Cancel action]"},
 		{"cancelling", func() { p.Operation.Status = app.OperationCancelling },
-			"shop: cancelling action backup\n██████░░░░░░░░░░░░░░ 1 of 3 nodes\nRun by ada on n1, n2 and n3\n1 succeeded, 2 unfinished\nThe command is cancelling: 0 of 0 steps."},
+			"shop: cancelling action backup\n██████░░░░░░░░░░░░░░ 1 of 3 nodes\nRun by ada on n1, n2 and n3\n1 succeeded, 2 unfinished"},
 		{"failed", func() {
 			p.Operation.Status, p.Operation.EndedAt = app.OperationFailed, at.Add(time.Minute)
 			p.Run.Results[1] = plan.RunResult{Node: "n2", State: app.StepFailed, Exit: 3}
@@ -278,8 +293,13 @@ func TestActionsAreRunAgain(t *testing.T) {
 		}
 	}
 	s.gone = true
-	if a := b.Press(t.Context(), ada, c.Buttons[0].Value); a.Modal != nil || !strings.Contains(a.text(), "The failed nodes can't be chosen here") {
+	if a := b.Press(t.Context(), ada, c.Buttons[0].Value); a.Modal != nil || !strings.Contains(a.text(), "The nodes of that run can't be chosen here") {
 		t.Errorf("of nodes that are gone: %+v", a)
+	}
+	// Of a run on a node that is gone, none can be chosen, which would mean all others.
+	s.lone, p.Run.Results = true, p.Run.Results[1:]
+	if a := b.Press(t.Context(), ada, NewCard(p, "u", time.Now()).Buttons[0].Value); a.Modal != nil || !strings.Contains(a.text(), "The nodes of that run can't be chosen here") {
+		t.Errorf("on a node that is gone: %+v", a)
 	}
 	s.refuse = &app.Error{Code: app.EForbidden, Message: "It belongs to bob."}
 	if a := b.Press(t.Context(), ada, c.Buttons[0].Value); !a.Wrong || a.Modal != nil {
@@ -319,5 +339,16 @@ func TestActionIsCancelled(t *testing.T) {
 	s.refuse = &app.Error{Code: app.EForbidden, Message: "It belongs to bob."}
 	if a := b.Press(t.Context(), ada, c.Buttons[0].Value); !a.Wrong || !a.Beside {
 		t.Errorf("to who may not: %+v", a)
+	}
+}
+
+func TestActionsThatFitNoForm(t *testing.T) {
+	b, s := talk(t)
+	s.actions = s.actions[:1]
+	for i := range maxRunFields {
+		s.actions[0].Parameters = append(s.actions[0].Parameters, template.Parameter{Name: fmt.Sprint("p", i)})
+	}
+	if a := b.Say(t.Context(), ada, "run shop backup"); !a.Wrong || !strings.Contains(a.text(), "Run it in the portal") {
+		t.Errorf("with %d parameters: %+v", len(s.actions[0].Parameters), a)
 	}
 }

@@ -129,7 +129,7 @@ func (am updates) ask(ctx context.Context, r request, cluster string, m appclust
 		return n.Change == plan.NodeGone || n.Change == plan.NodeReplaced || len(n.Removed) > 0
 	})
 	button, err := action{Do: doUpdate, Cluster: v.ID, Kind: m.Kind, Size: m.Size, Services: m.Services, Nodes: m.Nodes, Action: m.Action,
-		Parameters: parameterTexts(m.Parameters), Hash: p.PlanHash}.
+		Parameters: parameterTexts(m.Parameters), Hash: p.PlanHash, Operation: latest(v)}.
 		asking(name, harm || m.Kind == app.OperationStop)
 	if err != nil {
 		return Answer{}, err
@@ -196,11 +196,19 @@ func takes(d time.Duration, e app.Expectation) string {
 
 // update applies the change that a button was shown for.
 func (am updates) update(ctx context.Context, r request, d action) (Answer, error) {
-	answer, err := am.updates.Update(ctx, r.actor, d.Cluster, d.update())
-	if d.Kind == app.OperationRun {
-		return r.ran(d.Action, answer, err)
+	if d.Kind != app.OperationRun {
+		return r.updated(am.updates.Update(ctx, r.actor, d.Cluster, d.update()))
 	}
-	return r.updated(answer, err)
+	v, err := am.clusters.Cluster(ctx, r.actor, d.Cluster)
+	if err != nil {
+		return Answer{}, err
+	}
+	if latest(v) != d.Operation { // the button was pressed twice, say
+		return Answer{}, &app.Error{Code: app.EConflict, Message: "Another operation was started after this preview was shown, so nothing was run.",
+			Hint: "To run the action as well, enter the command again."}
+	}
+	answer, err := am.updates.Update(ctx, r.actor, d.Cluster, d.update())
+	return r.ran(d.Action, answer, err)
 }
 
 // resizeNow handles buttons from before doUpdate existed.

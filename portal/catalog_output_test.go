@@ -229,3 +229,53 @@ func TestTypesBringTheirFields(t *testing.T) {
 		t.Error("a parameter that became a choice has no options")
 	}
 }
+
+// What the page has not shown, and rows that the YAML has changed since, are left alone.
+func TestRowsThatChangedAreLeftAlone(t *testing.T) {
+	s, _ := newCatalogSite(t, "root")
+	const page = "/admin/catalog/template/greet/edit"
+	send := func(text string, change func(in url.Values)) seen {
+		in := rowsIn(t, s, text, nil).all()
+		change(in)
+		return s.post(page, in)
+	}
+	textOf := func(a seen) string { return strings.TrimPrefix(a.says("text"), "\n") }
+	two := strings.Replace(shopYAML, "# Ours.", "# Two.", 1)
+	a := send(two, func(in url.Values) { in.Del("f/actions/0/approval"); in.Set("f/actions/0/label", "Save") })
+	if got := textOf(a); got != strings.Replace(two, "Back up", "Save", 1) {
+		t.Errorf("without the box of an approval it is\n%s", got)
+	}
+	a = send(two, func(in url.Values) { in.Set("f/actions/0/approval", "false") })
+	if got := textOf(a); got != strings.Replace(two, "    approval: true\n", "", 1) {
+		t.Errorf("with the box cleared it is\n%s", got)
+	}
+	// A row that's emptied takes nothing of the others along.
+	a = send(two, func(in url.Values) {
+		for _, name := range []string{"name", "value", "description"} {
+			in.Set("f/outputs/0/"+name, "")
+		}
+		in.Set("f/outputs/1/description", "The site")
+	})
+	if got := textOf(a); strings.Contains(got, "Address") || strings.Count(got, "name: ") != strings.Count(two, "name: ")-1 ||
+		!strings.Contains(got, "- name: site\n    type: url\n    env: SITE_URL\n    value: \"http://%host.service.hello[0]%/\"\n    description: The site\n") {
+		t.Errorf("after a row was emptied it is\n%s", got)
+	}
+	// The YAML has another row on top since the buttons were shown.
+	more := strings.Replace(two, "outputs:\n", "outputs:\n  - {name: first, value: a}\n", 1)
+	for _, do := range []string{"remove:f/outputs/0", "down:f/outputs/0", "up:f/outputs/1"} {
+		a = send(two, func(in url.Values) { in.Set("text", more); in.Set("do", do) })
+		if a.reads(http.StatusUnprocessableEntity, "The rows of outputs were changed in the YAML"); textOf(a) != more {
+			t.Errorf("%s made it\n%s", do, textOf(a))
+		}
+	}
+	longer := strings.Replace(two, "actions:\n", "  - {name: last, value: z}\nactions:\n", 1)
+	a = send(two, func(in url.Values) { in.Set("text", longer); in.Set("do", "add:f/outputs/3/name") })
+	if got := textOf(a); !strings.Contains(got, "name: last") || !strings.Contains(got, "- name: \"\"\n") {
+		t.Errorf("a row more makes it\n%s", got)
+	}
+	// Browsers would join the lines of an input.
+	help := strings.Replace(two, "outputs:\n", "parameters:\n  - name: size\n    type: integer\n    help: |\n      One.\n      Two.\noutputs:\n", 1)
+	if got := textOf(send(help, func(in url.Values) { in.Set("f/actions/0/label", "Save") })); got != strings.Replace(help, "Back up", "Save", 1) {
+		t.Errorf("with help of two lines it is\n%s", got)
+	}
+}

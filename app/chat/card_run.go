@@ -23,8 +23,8 @@ type Run struct {
 	Results []plan.RunResult
 }
 
-// addRun adds how far a command is on each node. Once it ended, p.Lines are the last ones that it printed, with the node before each: those of
-// nodes on which it failed, if there are any.
+// addRun adds how far a command is on each node. If it failed, p.Lines are the last ones that it printed on nodes on which it did, with the node
+// before each: a channel has more readers than the cluster, and what succeeded needs no look.
 func (a *Cards) addRun(ctx context.Context, c Card, m *secret.Redactor, failed []app.Step, p *Progress) error {
 	r, err := a.Runs.RunOf(ctx, c.Tenant, c.Operation)
 	if err != nil {
@@ -39,20 +39,12 @@ func (a *Cards) addRun(ctx context.Context, c Card, m *secret.Redactor, failed [
 		return err
 	}
 	p.Run = &Run{Action: r.Action, Results: plan.RunResults(cluster.MaskSteps(m, steps), exits)}
-	if !p.Operation.Status.Ended() {
+	p.Lines = nil
+	if p.Operation.Status != app.OperationFailed {
 		return nil
 	}
-	filters := []cluster.LogFilter{{}}
-	if len(failed) > 0 {
-		filters = filters[:0]
-		for _, s := range failed {
-			filters = append(filters, cluster.LogFilter{Step: s.ID})
-		}
-	}
-	p.Lines = nil
-	for _, f := range filters {
-		f.Operation, f.Tail, f.Limit = c.Operation, true, failureLines
-		lines, err := a.Store.Logs(ctx, c.Tenant, c.Cluster, f)
+	for _, s := range failed {
+		lines, err := a.Store.Logs(ctx, c.Tenant, c.Cluster, cluster.LogFilter{Operation: c.Operation, Step: s.ID, Tail: true, Limit: failureLines})
 		if err != nil {
 			return err
 		}

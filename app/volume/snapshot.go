@@ -189,12 +189,19 @@ func (a *Service) DeleteSnapshot(ctx context.Context, actor app.Actor, id string
 }
 
 // checkSnapshot refuses a snapshot that the actor may not use, of another provider, or of a larger volume than is planned.
-func checkSnapshot(ctx context.Context, s SnapshotReader, actor app.Actor, provider string, p Planned) error {
+func checkSnapshot(ctx context.Context, s UseStore, actor app.Actor, provider string, p Planned) error {
 	x, err := s.Snapshot(ctx, actor.Tenant, p.Reuses)
 	if err != nil {
 		return err
 	}
 	if err := actor.MayTouch("UseVolume", x.Owner, "snapshot "+x.ID); err != nil {
+		return err
+	}
+	l, err := s.LockOn(ctx, actor.Tenant, x.Cluster, x.Node)
+	if err == nil {
+		err = app.Cluster{Name: x.Cluster, Lock: l}.CheckLock(actor)
+	}
+	if err != nil {
 		return err
 	}
 	switch {
@@ -214,13 +221,10 @@ func checkSnapshot(ctx context.Context, s SnapshotReader, actor app.Actor, provi
 	return nil
 }
 
-// SnapshotReader finds a snapshot.
-type SnapshotReader interface {
-	Snapshot(ctx context.Context, tenant, id string) (Snapshot, error)
-}
-
 // UseStore finds what requests name.
 type UseStore interface {
 	Volume(ctx context.Context, tenant, id string) (Volume, error)
-	SnapshotReader
+	Snapshot(ctx context.Context, tenant, id string) (Snapshot, error)
+	// LockOn is the lock of a cluster, or else of its node; nil where neither is locked, or exists.
+	LockOn(ctx context.Context, tenant, cluster, node string) (*app.Lock, error)
 }

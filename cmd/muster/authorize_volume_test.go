@@ -91,6 +91,11 @@ var volumeTries = map[string]func(ctx context.Context, a *all.Services, s *scene
 	},
 	"UseVolume": func(ctx context.Context, a *all.Services, s *scene) error {
 		id := s.volume(true)
+		if s.locked {
+			made, err := s.server.Store.CreateSnapshot(ctx, app.Actor{Tenant: s.tenant, User: s.owner}, id, 1, time.Now())
+			s.must(err)
+			id = made.ID
+		}
 		_, err := volume.CheckUses(ctx, s.server.Store, s.actor, "sandbox", []volume.Planned{{Node: "n1", Reuses: id}})
 		return err
 	},

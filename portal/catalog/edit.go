@@ -29,6 +29,7 @@ type catalogEditor struct {
 	status   int
 	others   bool   // a choice changed the set of fields
 	added    string // the name field whose row was added
+	moved    []any  // lists whose rows the YAML has changed since the form was made
 }
 
 // openEditor makes an editor for an entry; without a name, for a new one.
@@ -153,6 +154,7 @@ func (e *catalogEditor) merge(in url.Values) {
 		return
 	}
 	if text != base {
+		e.moved = movedLists(was, now)
 		if clash := e.clash(now, fields); clash {
 			e.view.Text, e.view.Base = text, base
 			e.keep(in)
@@ -192,7 +194,7 @@ func (e *catalogEditor) clash(now *appcatalog.Node, fields []*Field) bool {
 func (e *catalogEditor) keep(in url.Values) {
 	e.view.Form = e.formOf(e.tree)
 	eachField(&e.view.Form, func(_ *Section, x *Field) {
-		if in.Has(x.Name) || x.Kind == FieldTick {
+		if in.Has(x.Name) {
 			x.Value = typed(in, x.Name)
 		}
 	})
@@ -226,9 +228,17 @@ func (e *catalogEditor) rows(in url.Values) {
 	}
 	act, place, _ := strings.Cut(in.Get("do"), ":")
 	path := placeOf(strings.TrimPrefix(place, "f/"))
+	if act != "add" && slices.Contains(e.moved, path[0]) {
+		e.refuse(page.Complaint{Message: "The rows of " + joinPath(path) + " were changed in the YAML, so the button's row may be another one now.",
+			Hint: "The form has the new rows. Press the button again."})
+		return
+	}
 	set := appcatalog.Set{Path: path}
 	switch act {
 	case "add":
+		if list := e.tree.At(path[0]); len(path) == 3 && list != nil && list.List { // which the YAML may have made longer
+			path[1] = len(list.Items)
+		}
 		set.Value = ""
 	case "addnamed":
 		field := map[string]string{"providers": "new-provider", "constraints": "new-limits"}[joinPath(path)]
@@ -270,6 +280,24 @@ func joinPath(path []any) string {
 
 // rowLists are the lists with rows.
 var rowLists = []any{"links", "parameters", "outputs", "actions"}
+
+// movedLists are the lists whose rows differ in number, order or names.
+func movedLists(was, now *appcatalog.Node) (moved []any) {
+	names := func(tree *appcatalog.Node, list any) (names []string) {
+		if n := tree.At(list); n != nil && n.List {
+			for _, x := range n.Items {
+				names = append(names, x.At("name").String()+"\x00"+x.At("label").String())
+			}
+		}
+		return names
+	}
+	for _, list := range rowLists {
+		if !slices.Equal(names(was, list), names(now, list)) {
+			moved = append(moved, list)
+		}
+	}
+	return moved
+}
 
 // placeOf parses a path from a field's name. Indexes occur only below lists with rows.
 func placeOf(name string) (path []any) {

@@ -23,6 +23,7 @@ type formBuilder struct {
 	fixed    bool // the name is read-only
 	form     Form
 	covered  map[string]bool // places that have a field
+	parents  map[string]bool // places that have such below them
 }
 
 // newCatalogForm makes an entry's form.
@@ -41,6 +42,14 @@ func newCatalogForm(kind string, tree *catalog.Node, schema map[string]any, fami
 		b.image()
 	case template.KindProvider:
 		b.provider()
+	}
+	b.parents = map[string]bool{}
+	for place := range b.covered {
+		for i, c := range place {
+			if c == '.' || c == '[' {
+				b.parents[place[:i]] = true
+			}
+		}
 	}
 	b.rest(tree, nil)
 	return b.form
@@ -98,8 +107,13 @@ func fieldValue(kind string, n *catalog.Node) string {
 	return n.Value
 }
 
+// text is a text of one line; of several if it has them already, since a browser would join them.
 func (b *formBuilder) text(label string, path ...any) *Field {
-	return b.field(fieldText, label, path...)
+	f := b.field(fieldText, label, path...)
+	if strings.ContainsAny(f.Value, "\r\n") {
+		f.Kind = FieldArea
+	}
+	return f
 }
 
 func (b *formBuilder) whole(label string, path ...any) *Field {
@@ -220,21 +234,11 @@ func (b *formBuilder) rest(n *catalog.Node, at []any) {
 		path := append(slices.Clone(at), p)
 		switch place := dotted(path); {
 		case b.covered[place]:
-		case x.Map && b.below(place), x.List && b.below(place):
+		case (x.Map || x.List) && b.parents[place]:
 			b.rest(x, path)
 		case !x.Map && !x.List && x.Value == "":
 		default:
 			b.form.Rest = append(b.form.Rest, place)
 		}
 	}
-}
-
-// below reports whether parts of a place have fields.
-func (b *formBuilder) below(place string) bool {
-	for c := range b.covered {
-		if rest, ok := strings.CutPrefix(c, place); ok && rest != "" && (rest[0] == '.' || rest[0] == '[') {
-			return true
-		}
-	}
-	return false
 }

@@ -113,9 +113,7 @@ func (b *formBuilder) parameters() {
 		to := b.list("Sets", "targets", at("to")...)
 		to.Placeholder = "config.web.port"
 		fields = append(fields, to, b.tick("Required", at("required")...))
-		help := b.text("Help", at("help")...)
-		help.Wide = true
-		s.Rows = append(s.Rows, b.row("Parameter", "parameters", i, append(fields, help)...))
+		s.Rows = append(s.Rows, b.row("Parameter", "parameters", i, append(fields, b.line("Help", at("help")...))...))
 	}
 	s.Add = &Add{Label: "Add parameter", Value: "add:f/parameters/" + strconv.Itoa(n) + "/name"}
 	s.Open = n > 0

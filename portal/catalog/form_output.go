@@ -42,16 +42,13 @@ func (b *formBuilder) inherited(noun string) string {
 	if b.tree.At("extends").String() == "" && len(b.tree.At("includes").Names()) == 0 {
 		return ""
 	}
-	return " " + noun + " of the templates that this one extends or includes are added."
+	return " Clusters also get the " + strings.ToLower(noun) + " of templates that this one extends or includes."
 }
 
-// line is a text of one line; of several if it has them already, since a browser would join them.
+// line is a text of the whole width.
 func (b *formBuilder) line(label string, path ...any) *Field {
 	f := b.text(label, path...)
 	f.Wide = true
-	if strings.ContainsAny(f.Value, "\r\n") {
-		f.Kind = FieldArea
-	}
 	return f
 }
 

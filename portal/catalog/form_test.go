@@ -20,7 +20,6 @@ func sentForm(f Form) url.Values {
 	in := url.Values{}
 	eachField(&f, func(_ *Section, x *Field) {
 		switch {
-		case x.Kind == FieldTick && x.Value != "true":
 		case slices.Contains(areas, x.Kind):
 			in.Set(x.Name, strings.ReplaceAll(strings.ReplaceAll(x.Value, "\r", "\n"), "\n", "\r\n"))
 		default:

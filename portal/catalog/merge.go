@@ -16,15 +16,23 @@ func typed(in url.Values, name string) string {
 	return strings.ReplaceAll(in.Get(name), "\r\n", "\n")
 }
 
-// catalogChanges returns the form's changes since it was made, and the changed fields.
+// catalogChanges returns the form's changes since it was made, and the changed fields. What is emptied comes last and from the end: a row that has nothing
+// left is cut, and the rows behind it have other numbers then.
 func catalogChanges(f Form, in url.Values) (sets []catalog.Set, fields []*Field) {
+	var emptied []catalog.Set
 	look := func(x *Field) {
 		value := typed(in, x.Name)
 		switch {
-		case x.Fixed || x.Secret(), x.Kind != FieldTick && !in.Has(x.Name), sameValue(x, value):
+		case x.Fixed || x.Secret(), !in.Has(x.Name), sameValue(x, value):
 			return
 		}
-		sets = append(sets, setsOf(x, value, in)...)
+		for _, s := range setsOf(x, value, in) {
+			if s.Value == nil {
+				emptied = append(emptied, s)
+			} else {
+				sets = append(sets, s)
+			}
+		}
 		changed := *x
 		changed.Value = value
 		fields = append(fields, &changed)
@@ -39,7 +47,8 @@ func catalogChanges(f Form, in url.Values) (sets []catalog.Set, fields []*Field)
 			}
 		}
 	}
-	return sets, fields
+	slices.Reverse(emptied)
+	return append(sets, emptied...), fields
 }
 
 func sameValue(x *Field, value string) bool {

@@ -35,7 +35,13 @@ func setOne(text string, s catalog.Set) (string, error) {
 	if len(wanted.Content) == 0 {
 		return "", nil
 	}
-	return encoded(wanted)
+	out, err := encoded(wanted)
+	if err == nil {
+		if _, bad := oneDocument(out); bad != nil { // such as an alias before its anchor
+			err = &app.Error{Code: app.EInvalid, Message: "Other parts of the YAML refer to this one, so the form can't change it.", Hint: "Change it in the YAML."}
+		}
+	}
+	return out, err
 }
 
 // splice writes the lines of the smallest part of block mappings that holds what was touched.

@@ -113,6 +113,13 @@ links: [{label: a, url: b}, {label: c, url: d}]
 	}
 }
 
+func TestAnAnchorStaysBeforeItsAliases(t *testing.T) {
+	const text = "name: a\nlinks:\n  - &a {label: a, url: b}\n  - *a\n"
+	if out, err := (Texts{}).Set(text, set(catalog.To(1), "links", 0)); app.CodeOf(err) != app.EInvalid {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // difference returns the lines that only one of two texts has.
 func difference(a, b string) (gone, come string) {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
