@@ -261,7 +261,9 @@ func (w *runForm) actionField() Field {
 }
 
 // runsOn reports whether something can be run on a node now.
-func (w *runForm) runsOn(n app.Node) bool { return slices.Contains(w.view.Actions.On(n), app.OperationRun) }
+func (w *runForm) runsOn(n app.Node) bool {
+	return slices.Contains(w.view.Actions.On(n), app.OperationRun)
+}
 
 // nodeField is the choice of nodes; nil if there is none, or if there are too many for a menu.
 func (w *runForm) nodeField() *Field {

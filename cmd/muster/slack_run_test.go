@@ -42,12 +42,12 @@ func TestSlackActions(t *testing.T) {
 	})
 	ada.Press(ada.In(ops).Says("/muster run shop hello who=bob").Answer("Runs on 2 nodes: n1 and n2.", "With who=bob."), "Run action").
 		Answer("shop: running action hello")
-	good := ops.Card("shop: action hello succeeded", "2 of 2 nodes", "n1 | hello bob at", "n2 | hello bob at")
+	good := ops.Card("shop: action hello succeeded", "2 of 2 nodes", "2 succeeded")
 	ada.Press(ada.In(ops).Says("/muster run shop hello who=n2").Answer("With who=n2."), "Run action").Answer("shop: running action hello")
 	bad := ops.Card("shop: action hello failed on 1 of 2 nodes", "1 succeeded, 1 failed", "✗ n2: exit code 3", "n2 | hello n2 at")
 	for _, text := range []string{good.Text(), bad.Text()} {
-		if strings.Contains(text, "Copperfield") {
-			t.Errorf("everyone in the channel sees the configuration:\n%s", text)
+		if strings.Contains(text, "Copperfield") || strings.Contains(text, "hello bob at") {
+			t.Errorf("everyone in the channel sees the configuration, or output that needs no look:\n%s", text)
 		}
 	}
 }
