@@ -5,6 +5,7 @@ package portaltest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -122,11 +124,22 @@ func (b *Browser) Eval(js string) string {
 	return s
 }
 
-// Do runs actions.
+// Do runs actions one after another. Where a live page replaces an element between being found and being used, the action starts over: the
+// browser refuses it before anything has happened.
 func (b *Browser) Do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := chromedp.Do(b.Ctx, actions...); err != nil {
-		b.t.Fatal(err)
+	for _, a := range actions {
+		for try := 0; ; try++ {
+			err := chromedp.Do(b.Ctx, a)
+			if err == nil {
+				break
+			}
+			var refused *cdproto.Error
+			if try == 20 || !errors.As(err, &refused) || refused.Code != -32000 || !strings.Contains(refused.Message, "find node with given id") {
+				b.t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
 	}
 }
 
