@@ -133,8 +133,17 @@ func (b termPage) recorded(cluster string) {
 	b.Do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("#terminals a")].find(a => a.textContent.includes("Play recording")).click()`))
 	b.until(`document.getElementById("play-go") && document.getElementById("play-go").textContent.trim() === "Play again"`)
 	b.shows(`"exited"`)
-	// Back from its end, as far as needed: how long the end takes is up to the host.
-	b.until(`(at => { at.value = Math.max(0, at.value - 0.2); at.oninput(); return ` + onScreen + `.includes("grün-") })(document.getElementById("play-at"))`)
+	b.Eval(`(at => { at.value = at.max; at.oninput(); return "" })(document.getElementById("play-at"))`)
+	b.until(`document.getElementById("play-go").textContent.trim() === "Play again"`)
+	// Back from its end, as far as needed: how long the end takes is up to the host. What a position shows is read at the next try, since
+	// the terminal writes later.
+	const seek = `(at => { if (` + onScreen + `.includes("grün-")) return true;
+		at.value = at.value > 0 ? at.value - 0.2 : at.max; at.oninput(); return false })(document.getElementById("play-at"))`
+	b.until(seek)
+	// However fast positions follow each other, only the last one is shown.
+	b.Eval(`(at => { for (const v of [0, at.max, 0]) { at.value = v; at.oninput(); }
+		musterTerminal.write("", () => { document.body.dataset.written = "yes" }); return "" })(document.getElementById("play-at"))`)
+	b.until(`document.body.dataset.written && !/grün-|exited/.test(` + onScreen + `)`)
 }
 
 // phone uses the keys below the terminal.

@@ -23,12 +23,12 @@
     if (e[1] === "o") term.write(String(e[2]));
     if (e[1] === "r") {
       const m = /^(\d{1,4})x(\d{1,4})$/.exec(e[2]);
-      if (m) term.resize(Math.min(Math.max(+m[1], 2), 1000), Math.min(Math.max(+m[2], 1), 500));
+      if (m) term.write("", () => term.resize(Math.min(Math.max(+m[1], 2), 1000), Math.min(Math.max(+m[2], 1), 500)));
     }
   }
   function to(t) {
     if (t < at) {
-      term.reset();
+      term.write("\x1bc"); // in turn: xterm.js writes later, and term.reset() would come before what it still has to write
       next = 0;
     }
     at = t;
@@ -53,8 +53,9 @@
   }
   $("go").onclick = () => play(!playing);
   $("at").oninput = () => {
+    const chosen = Number($("at").value); // before play() shows the old position
     play(false);
-    to(Number($("at").value));
+    to(chosen);
     show();
   };
   $("state").textContent = "Loading the recording";
@@ -68,7 +69,7 @@
         if (Array.isArray(e) && typeof e[0] === "number") events.push(e);
       } catch { /* a line that was cut off */ }
     }
-    $("at").max = total();
+    $("at").max = Math.ceil(total() * 100) / 100; // a multiple of its step, so that its end is the recording's
     $("state").textContent = events.length ? "" : "This recording is empty.";
     window.musterTerminal = term; // for tests
     play(events.length > 0);
