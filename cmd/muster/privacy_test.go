@@ -287,8 +287,8 @@ func TestClustersArePrivate(t *testing.T) {
 				answered[what]++
 				missing, noAnswer := ask(role, none)
 				status, answer := ask(role, cluster)
-				if told := tells(answer, cluster, noAnswer, none); status != missing || told != "" {
-					t.Errorf("%s as %s tells %s from a cluster that does not exist: %d and %d\n%s", name, role, what, status, missing, told)
+				if difference := tells(answer, cluster, noAnswer, none); status != missing || difference != "" {
+					t.Errorf("%s as %s tells %s from a cluster that does not exist: %d and %d\n%s", name, role, what, status, missing, difference)
 				}
 			}
 			same("another tenant's", make(role, there, "owner", app.VisibleTenant, app.AccessNone), "zzzzzzz-1")
@@ -452,8 +452,8 @@ func queryRoute(t *testing.T, path, role, there string, say func(path string) st
 		missing = strings.Repeat("9", len(there))
 	}
 	none := say(strings.ReplaceAll(path, "CLUSTER", missing))
-	if told := tells(say(strings.ReplaceAll(path, "CLUSTER", there)), there, none, missing); told != "" {
-		t.Errorf("%s as %s tells %s from what does not exist:\n%s", path, role, there, told)
+	if difference := tells(say(strings.ReplaceAll(path, "CLUSTER", there)), there, none, missing); difference != "" {
+		t.Errorf("%s as %s tells %s from what does not exist:\n%s", path, role, there, difference)
 	}
 }
 
