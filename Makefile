@@ -120,10 +120,13 @@ bench-go: ## every benchmark of every package
 screenshots: ## screenshots of every page for the docs, with Chromium: docs/screenshots and docs/screenshots.md
 	$(GO) test -tags real -count=1 -timeout 20m -run TestScreenshots ./cmd/demodata -screenshots $(CURDIR)/docs/screenshots
 
-generate: pages bin/generated-docs ## write what is generated from code: Go code of pages, docs/openapi*.json, cli-reference, configuration, metrics
+generate: pages migrations/schema/sqlite.sql bin/generated-docs ## write what is generated from code: Go code of pages, docs/openapi*.json, cli-reference, configuration, metrics, the schema
 
 pages:
 	@$(GO) run ./cmd/dev generate
+
+migrations/schema/sqlite.sql: $(wildcard migrations/*.sql)
+	$(GO) test -vet=off -count=1 -run '^TestSchemaIsWhatMigrationsMake$$' ./app/store/db -write
 
 # Generating these takes a build of the server, so it's done only if code other than that of pages has changed.
 bin/generated-docs: $(shell find app automators bot cmd/muster jobs planner portal providers solver -name '*.go' ! -name '*_templ.go' ! -name '*_test.go') | pages

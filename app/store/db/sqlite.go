@@ -60,11 +60,33 @@ func openToWrite(ctx context.Context, file string) (*sql.DB, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	if err := migrate(ctx, goose.DialectSQLite3, db, migrations.FS, 0); err != nil {
+	err = loadSchema(ctx, db)
+	if err == nil {
+		err = migrate(ctx, goose.DialectSQLite3, db, migrations.FS, 0)
+	}
+	if err != nil {
 		_ = db.Close()
 		return nil, err
 	}
 	return db, nil
+}
+
+// loadSchema makes an empty database as all migrations would, at once: one by one they take a second, since SQLite reads all tables
+// again after each change. Databases with tables are left as they are.
+func loadSchema(ctx context.Context, db *sql.DB) error {
+	t, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("schema: %w", err)
+	}
+	defer func() { _ = t.Rollback() }()
+	var things int
+	if err := t.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&things); err != nil || things > 0 {
+		return err
+	}
+	if _, err := t.ExecContext(ctx, migrations.SQLite); err != nil {
+		return fmt.Errorf("schema: %w", err)
+	}
+	return t.Commit()
 }
 
 // dsn uses modernc's own option names: those of other SQLite drivers would be ignored silently.
