@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -24,6 +25,9 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv("TZ") == "" {
 		_ = os.Setenv("TZ", "UTC") // times are in the zone of the host, which tests don't know
+	}
+	if signal.Ignored(os.Interrupt) { // as in a shell's background: programs of scripts would inherit that, and never end
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}
 	testscript.Main(apitest.Watch(m, portal.InspectAPI), map[string]func(){"muster": func() {
 		apitest.Here(portal.InspectAPI)

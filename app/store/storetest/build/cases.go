@@ -18,6 +18,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"builds wait for so long", (*storeTest).buildsWait},
 	{"builds that several servers handle", (*storeTest).buildsTendedAtOnce},
 	{"a locked cluster stays when its build ends", (*storeTest).buildsLocked},
+	{"an ended build says why, though its cluster is deleted first", (*storeTest).buildEndsLate},
 	{"builds wait for approval", (*storeTest).buildsAsk},
 	{"builds are called back, in the order of their states", (*storeTest).buildsCalledBack},
 	{"a callback's address is kept secret, and goes with its hook", (*storeTest).buildsCalledInSecret},

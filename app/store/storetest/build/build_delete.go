@@ -31,3 +31,22 @@ func (t *storeTest) buildsLocked() {
 		b.Errorf("the cluster is %s (%v)", c.Status, err)
 	}
 }
+
+// buildEndsLate: where a build's cluster is deleted before its end has been handled, it says why it ended, as callbacks and lists show.
+func (t *storeTest) buildEndsLate() {
+	b := t.building(createRule(2, 0))
+	for name, want := range map[string]string{"web/1": "The build has ended: success.", "web/2": "The cluster was deleted."} {
+		r := b.begins(name)
+		b.settle()
+		if name == "web/1" {
+			b.ends(name)
+		}
+		_, err := b.a.Cluster.Deletes.DeleteCluster(b.Ctx, kit.Boss, b.is(r.Build, app.BuildReady).Cluster)
+		b.Must(err)
+		b.Drain()
+		b.tend()
+		if v := b.is(r.Build, app.BuildOver); v.Message != want {
+			b.Errorf("%s ends with %q, want %q", name, v.Message, want)
+		}
+	}
+}
