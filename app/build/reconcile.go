@@ -289,10 +289,8 @@ func (a *Reconciler) followBuild(ctx context.Context, b *Build, now time.Time) e
 	switch {
 	case c.Status == app.ClusterDeleted && b.State == app.BuildCreating && b.EndAt.IsZero():
 		b.Over(app.BuildFailed, cmp.Or(c.Message, "The cluster was deleted before it was ready."), now)
-	case c.Status == app.ClusterDeleted && !b.EndAt.IsZero(): // perhaps by us, just before someone else changed the build
+	case c.Status == app.ClusterDeleted: // by us, if the build has ended and changed while we began the delete: then its message says why
 		b.Over(app.BuildOver, cmp.Or(b.Message, "The cluster was deleted."), now)
-	case c.Status == app.ClusterDeleted:
-		b.Over(app.BuildOver, "The cluster was deleted.", now)
 	case !b.EndAt.IsZero():
 		b.Ending(app.BuildOver, "", now)
 	case b.State == app.BuildReady: // whatever is wrong with it now is for its owner to see
