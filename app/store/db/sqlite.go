@@ -31,13 +31,11 @@ func openSQLite(ctx context.Context, file string) (session, *Reads, error) {
 		_ = writes.Close()
 		return nil, nil, fmt.Errorf("store: %s: %w", file, err)
 	}
-	db, err := sql.Open("sqlite", dsn(abs, "_pragma=query_only(1)"))
+	reads, err := sqlite.NewConnector(dsn(abs, "_pragma=query_only(1)"))
 	if err != nil {
-		_ = conn.Close()
-		_ = writes.Close()
-		return nil, nil, fmt.Errorf("store: %s: %w", file, err)
+		return nil, nil, errors.Join(fmt.Errorf("store: %s: %w", file, err), conn.Close(), writes.Close())
 	}
-	return &sqliteSession{db: writes, conn: conn, stmts: map[string]*sql.Stmt{}}, newReads(db, sqliteDialect{}, sql.LevelDefault), nil
+	return &sqliteSession{db: writes, conn: conn, stmts: map[string]*sql.Stmt{}}, newReads(sql.OpenDB(preparing{reads}), sqliteDialect{}, sql.LevelDefault), nil
 }
 
 // Migrate makes an SQLite file, where there is none, and brings its tables up to date; nothing else is written to it. OpenWith does so, too.
