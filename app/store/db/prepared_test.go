@@ -189,7 +189,7 @@ func TestOldestStatementMakesRoom(t *testing.T) {
 	}
 }
 
-// TestCancelledReads cancels queries at various moments while others go on.
+// TestCancelledReads cancels queries at various moments while others continue.
 func TestCancelledReads(t *testing.T) {
 	t.Parallel()
 	from, _ := newFile(t)
