@@ -28,6 +28,9 @@ func TestProvidersAreDocumented(t *testing.T) {
 		if !strings.Contains(family, "\n| [`"+name+"`]("+file+") |") {
 			t.Errorf("docs/providers.md doesn't name %s: add the row | [`%s`](%s) | its machines |", name, name, file)
 		}
+		if m.Descriptor.Tested == "" || !strings.Contains(family, " | "+m.Descriptor.Tested+" |") {
+			t.Errorf("docs/providers.md doesn't say what %s was tested with: end its row with %q", name, m.Descriptor.Tested)
+		}
 		page := read(file)
 		if page == "" {
 			continue

@@ -28,6 +28,9 @@ type Harness[S T[S]] struct {
 	Reopen func(t S) family.Provider
 	// Flavor and Image are names that the account knows.
 	Flavor, Image string
+	// Hardware and System, where set, are used instead of Flavor and Image: as a catalog has them, with their extra fields.
+	Hardware template.Flavor
+	System   template.Image
 	// Zone is one of the account's zones, "" where it has none.
 	Zone string
 	// Refuses, when set, are specs that the member must turn away with EInvalid, by what is wrong with them.
@@ -153,8 +156,8 @@ func (h Harness[S]) Spec(t TB, intent string) (family.MachineSpec, Keys) {
 	spec := family.MachineSpec{
 		Intent:   intent,
 		Hostname: strings.NewReplacer("/", "-", " ", "-").Replace(intent) + ".suite.test",
-		Flavor:   template.Flavor{Flavor: h.Flavor},
-		Image:    template.Image{Image: h.Image},
+		Flavor:   h.Hardware,
+		Image:    h.System,
 		Tags: map[string]string{
 			family.TagInstallation: Installation,
 			family.TagTenant:       "acme",
@@ -165,6 +168,7 @@ func (h Harness[S]) Spec(t TB, intent string) (family.MachineSpec, Keys) {
 		HostKey:       hostPEM,
 		AuthorizedKey: AuthorizedKey(client.PublicKey()),
 	}
+	spec.Flavor.Flavor, spec.Image.Image = cmp.Or(spec.Flavor.Flavor, h.Flavor), cmp.Or(spec.Image.Image, h.Image)
 	return spec, Keys{Host: host, Client: client}
 }
 

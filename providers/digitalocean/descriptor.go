@@ -18,6 +18,7 @@ const anywhere = "0.0.0.0/0, ::/0"
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
 	Name:          "digitalocean",
+	Tested:        "A simulated API. Not DigitalOcean itself.",
 	Sleeps:        true,
 	ResourceTypes: userdata.Resources,
 	Volumes:       true, VolumeSnapshots: true, Bakes: true,

@@ -18,6 +18,7 @@ import (
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
 	Name:    "docker",
+	Tested:  "A simulated Engine API and a real Docker 20.10.",
 	Sleeps:  true,
 	Bakes:   true,
 	Volumes: true, VolumesAtCreation: true,

@@ -15,6 +15,7 @@ import (
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
 	Name:        "fake",
+	Tested:      "Itself: there's no cloud.",
 	Sleeps:      true,
 	Description: "An in-memory cloud for trying things out. Its machines disappear with the process and aren't reachable unless an endpoint is set.",
 	Fields: []family.Field{

@@ -19,6 +19,7 @@ import (
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
 	Name:            "google",
+	Tested:          "A simulated Compute API. Not Google itself.",
 	Sleeps:          true,
 	ResourceTypes:   userdata.Resources,
 	VolumeSnapshots: true,

@@ -23,6 +23,7 @@ import (
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
 	Name:          "joyent",
+	Tested:        "A simulated CloudAPI. Not a real Triton.",
 	Sleeps:        true,
 	ResourceTypes: userdata.Resources,
 	Description: "Triton instances (formerly Joyent), through CloudAPI. A flavor is a package, by name or UUID; an image is NAME (its newest version), " +

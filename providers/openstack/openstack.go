@@ -16,6 +16,7 @@ import (
 // Descriptor describes the member.
 var Descriptor = family.Descriptor{
 	Name:          "openstack",
+	Tested:        "A simulated OpenStack. Not a real cloud.",
 	ResourceTypes: userdata.Resources,
 	Description:   "Servers in an OpenStack project.",
 	Sleeps:        true,

@@ -35,6 +35,7 @@ const (
 func Run(t *testing.T, h Harness) {
 	conformance.Run(t, h)
 	conformance.RunDisks(t, h)
+	t.Run("story", func(t *testing.T) { conformance.RunStory(t, h) })
 }
 
 // AuthorizedKey writes a public key as one line without a line break.

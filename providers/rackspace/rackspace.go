@@ -19,6 +19,7 @@ const identity = "https://identity.api.rackspacecloud.com/v2.0"
 // Descriptor describes the member.
 var Descriptor = family.Descriptor{
 	Name:          "rackspace",
+	Tested:        "A simulated API. Not Rackspace itself.",
 	ResourceTypes: userdata.Resources,
 	Description:   "Rackspace Cloud Servers.",
 	Sleeps:        true,

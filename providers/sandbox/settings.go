@@ -35,6 +35,7 @@ const (
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
 	Name:    "sandbox",
+	Tested:  "Real namespaces and OpenSSH on Linux.",
 	Sleeps:  true,
 	Volumes: true, VolumeSnapshots: true,
 	Bakes:       true,

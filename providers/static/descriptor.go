@@ -11,6 +11,7 @@ import (
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
 	Name:        "static",
+	Tested:      "Real OpenSSH servers.",
 	Description: "Existing machines, such as bare metal, assigned and wiped over SSH.",
 	Fields: []family.Field{
 		{Name: "machines", SetBy: family.SetByTenant, Reaches: true, Label: "Machines", Type: family.FieldLines, Required: true,

@@ -19,7 +19,7 @@ import (
 // ProviderCommand lets admins inspect providers' accounts.
 func ProviderCommand(c *cli.Context) *cobra.Command {
 	return cli.Family("provider", "List, check and test providers",
-		providerListCommand(c), providerTypesCommand(c), providerCheckCommand(c), providerOffersCommand(c), providerTestCommand(c))
+		providerListCommand(c), providerTypesCommand(c), providerCheckCommand(c), providerOffersCommand(c), providerTestCommand(c), providerProveCommand(c))
 }
 
 func providerListCommand(c *cli.Context) *cobra.Command {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -210,7 +211,47 @@ func sweep(ctx context.Context, p family.Provider) error {
 	return errors.Join(errs...)
 }
 
-var fromEnv = regexp.MustCompile(`^\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}$`)
+var fromEnv = regexp.MustCompile(`\$\{(?:env|secret):([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// filled returns settings, at any depth, with the environment's variables instead of references such as ${env:NAME}. They are added to found.
+func filled(settings map[string]any, found map[string]string) (map[string]any, error) {
+	var missing []string
+	var fill func(v any) any
+	fill = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			out := map[string]any{}
+			for k, x := range v {
+				out[k] = fill(x)
+			}
+			return out
+		case []any:
+			out := make([]any, len(v))
+			for i, x := range v {
+				out[i] = fill(x)
+			}
+			return out
+		case string:
+			return fromEnv.ReplaceAllStringFunc(v, func(reference string) string {
+				name := fromEnv.FindStringSubmatch(reference)[1]
+				value, ok := os.LookupEnv(name)
+				if !ok {
+					missing = append(missing, name)
+				}
+				found[name] = value
+				return value
+			})
+		}
+		return v
+	}
+	out := fill(settings).(map[string]any)
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		return nil, cli.Usagef("the provider's settings need %s, which isn't set", strings.Join(slices.Compact(missing), ", ")).
+			Hint("Set it as an environment variable.")
+	}
+	return out, nil
+}
 
 // trialSettings reads a settings file, which is optional.
 func trialSettings(file string) (map[string]any, error) {
@@ -225,17 +266,5 @@ func trialSettings(file string) (map[string]any, error) {
 	if err := yaml.NewDecoder(bytes.NewReader(b)).Decode(&settings); err != nil && !errors.Is(err, io.EOF) {
 		return nil, cli.Usagef("%s isn't a YAML mapping of settings", file) // its text may be a secret
 	}
-	for name, value := range settings {
-		text, _ := value.(string)
-		found := fromEnv.FindStringSubmatch(text)
-		if found == nil {
-			continue
-		}
-		v, ok := os.LookupEnv(found[1])
-		if !ok {
-			return nil, cli.Usagef("setting %q needs the environment variable %s, which isn't set", name, found[1])
-		}
-		settings[name] = v
-	}
-	return settings, nil
+	return filled(settings, map[string]string{})
 }

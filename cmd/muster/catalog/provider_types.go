@@ -41,9 +41,13 @@ func typesCommand(c *cli.Context, title, path string, cmd *cobra.Command, setIn 
 			if c.JSON() {
 				return c.PrintJSON(map[string]any{"types": all.Types})
 			}
-			t := cli.NewTable("TYPE", "DESCRIPTION")
+			head, tested := []string{"TYPE", "DESCRIPTION"}, func(family.Descriptor) []string { return nil }
+			if title == "Provider" {
+				head, tested = append(head, "TESTED WITH"), func(d family.Descriptor) []string { return []string{cli.Dash(d.Tested)} }
+			}
+			t := cli.NewTable(head...)
 			for _, d := range all.Types {
-				t.Add(d.Name, cli.Dash(d.Description))
+				t.Add(append([]string{d.Name, cli.Dash(d.Description)}, tested(d)...)...)
 			}
 			return t.Show(c)
 		}
