@@ -14,7 +14,7 @@ import (
 // added there, not here.
 var plainWords = strings.Fields(`
 	accept activity add answer apply approve bake bulk rule backfill cancel certify change check clone compare complete confirm create delete deny drain end explain export extend forget get grow
-	import install leave lint list login logout migrate pause preview pull push recall register rekey remove rename repair replay resend reset resize restart restore resume
+	import install leave lint list login logout migrate pause preview prove pull push recall register rekey remove rename repair replay resend reset resize restart restore resume
 	retry revert revoke roll rotate save schedules serve set share shorten show shrink sleep solve stage start stop sync transfer try types unshare up upgrade use verify
 	wait wake why withdraw run now
 	answers approvals back backup between break cert certificate changes checks code config configuration completion content database defaults deliveries demo

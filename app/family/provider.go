@@ -176,7 +176,7 @@ type Descriptor struct {
 	Fields      []Field `json:"fields"`
 	// Tested says with what a type of provider was tested, and with what it wasn't; "" where that isn't known, as of programs.
 	Tested string `json:"tested,omitempty"`
-	Sleeps      bool    `json:"sleeps,omitempty"` // its machines can be stopped and started again; see Sleeper
+	Sleeps bool   `json:"sleeps,omitempty"` // its machines can be stopped and started again; see Sleeper
 	// Volumes tells that it makes volumes, for services that need some; see Volumes.
 	Volumes bool `json:"volumes,omitempty"`
 	// VolumeSnapshots tells that it can make snapshots of volumes; see VolumeSnapshots.
