@@ -32,8 +32,8 @@ const hostile = "EVIL\x1b]52;c;aGk=\a\x1b]0;t\a\x1b]8;;x:y\x1b\\\x1b[2J\x1b[8m\x
 
 // local are commands that ask no server. They are run all the same.
 var local = []string{"automator list", "automator test", "backup", "catalog lint", "catalog schema", "catalog show", "doctor", "help", "logout", "migrate status", "plan",
-	"profile add", "profile list", "profile remove", "profile show", "profile use", "provider test", "restore", "secrets rekey", "secrets rotate", "secrets status",
-	"solve", "version", "worker"}
+	"profile add", "profile list", "profile remove", "profile show", "profile use", "provider prove", "provider test", "restore",
+	"secrets rekey", "secrets rotate", "secrets status", "solve", "version", "worker"}
 
 // begin are commands that start a server or a worker, or write files; what these say is in the log, whose handlers escape too.
 var begin = []string{"demo", "man", "migrate up", "provisioner", "serve"}

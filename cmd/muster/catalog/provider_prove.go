@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
 	"muster/app/family"
 	"muster/app/humanize"
 	"muster/app/secret"
@@ -38,6 +37,7 @@ type providerProof struct {
 	machine family.MachineNeed
 	hidden  *secret.Redactor
 	opened  []family.Provider
+	stopped string // why not all checks were made; "" if they were
 }
 
 // proofMachines is how many machines the price is for: a provider that breaks its promises may create a second one.
@@ -72,8 +72,8 @@ func (p *providerProof) run(cmd *cobra.Command, name string) error {
 	if err := cli.Need(cmd, "hardware", "image"); err != nil {
 		return err
 	}
-	if p.patience <= 0 || p.patience > 2*time.Hour {
-		return cli.Usagef("--patience must be more than 0 and at most 2h")
+	if p.patience < time.Second || p.patience > 2*time.Hour {
+		return cli.Usagef("--patience must be between 1s and 2h")
 	}
 	if err := p.read(name); err != nil {
 		return err
@@ -102,6 +102,8 @@ func (p *providerProof) run(cmd *cobra.Command, name string) error {
 		err = errors.Join(err, p.PrintJSON(map[string]any{"ok": good, "provider": name, "type": p.spec.Type, "checks": results}))
 	case good:
 		cli.Line(p.Stdout, "\n%s works: %s passed, %d not applicable. Nothing is left in the account.", name, humanize.Count(len(results)-skipped, "check"), skipped)
+	case p.stopped != "":
+		cli.Line(p.Stdout, "\n%s wasn't proven: %s", name, p.stopped)
 	default:
 		cli.Line(p.Stdout, "\n%s has problems: %s failed.", name, humanize.Count(failed, "check"))
 	}
@@ -252,16 +254,24 @@ func (p *providerProof) prove(ctx context.Context) (results []conformance.Result
 		h.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: template.Anywhere()}}}
 	}
 	good = conformance.Check(limited, func(t *conformance.Prover) { conformance.RunStory(t, h) }, report)
+	switch {
+	case ctx.Err() != nil:
+		p.stopped = "stopped before all checks were made."
+	case limited.Err() != nil:
+		p.stopped = fmt.Sprintf("the checks took longer than %s. Try a longer --patience.", humanize.Duration(p.within()))
+	}
 	if !good { // the story deletes what it made, unless it was stopped
-		late, stop := context.WithTimeout(context.WithoutCancel(ctx), p.patience)
+		late, stop := context.WithTimeout(context.WithoutCancel(ctx), max(p.patience, 2*time.Minute))
 		defer stop()
 		last, err := p.open(late, env)
 		if err == nil {
 			err = sweep(late, last)
 		}
+		left := conformance.Result{Name: "what was created is deleted", OK: err == nil}
 		if err != nil {
-			report(conformance.Result{Name: "leftovers are deleted", Notes: []string{"delete them yourself: " + app.AsError(err).Message}})
+			left.Notes = []string{"delete it yourself: " + err.Error()}
 		}
+		report(left)
 	}
 	return results, good, nil
 }
@@ -279,7 +289,9 @@ func (p *providerProof) markdown(results []conformance.Result, good bool, most s
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	outcome := "works"
-	if !good {
+	if p.stopped != "" {
+		outcome = "wasn't proven: " + p.stopped
+	} else if !good {
 		outcome = "has problems"
 	}
 	line("# Provider type %s %s\n", p.spec.Type, outcome)
@@ -297,7 +309,7 @@ func (p *providerProof) markdown(results []conformance.Result, good bool, most s
 		} else if r.Skipped {
 			word = "not applicable"
 		}
-		line("| %s | %s | %s | %s |", cell(r.Name), word, humanize.Duration(r.Duration), cell(strings.Join(r.Notes, "\n")))
+		line("| %s | %s | %s | %s |", cell(r.Name), word, fmt.Sprintf("%.1f s", r.Duration.Seconds()), cell(strings.Join(r.Notes, "\n")))
 	}
 	return p.hidden.Hide(b.String())
 }
