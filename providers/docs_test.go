@@ -49,6 +49,16 @@ func TestProvidersAreDocumented(t *testing.T) {
 	}
 }
 
+// Previews say which types don't support firewalls, and kept machines are closed only where their type does.
+func TestMembersSayThatTheyMakeFirewalls(t *testing.T) {
+	for name, m := range registry {
+		_, err := os.Stat(filepath.Join(name, "firewall.go"))
+		if m.Descriptor.Firewalls != (err == nil) {
+			t.Errorf("%s: its descriptor says Firewalls: %t, but firewall.go: %v", name, m.Descriptor.Firewalls, err)
+		}
+	}
+}
+
 // Every folder with a descriptor is a member that can be chosen, in a full build and by name in a small one.
 func TestEveryFolderIsRegistered(t *testing.T) {
 	files, err := filepath.Glob("*/*.go")

@@ -88,11 +88,13 @@ func (s TypeShow) can() string {
 	if s.Sleeps {
 		all = append(all, "sleep")
 	}
-	if s.Firewalls {
-		all = append(all, "firewalls")
-	}
-	if s.Host {
-		all = append(all, "machines on Muster's own host")
+	for _, x := range []struct {
+		can  bool
+		name string
+	}{{s.Firewalls, "firewalls"}, {s.Volumes, "volumes"}, {s.VolumeSnapshots, "volume snapshots"}, {s.Bakes, "baked images"}, {s.Host, "machines on Muster's own host"}} {
+		if x.can {
+			all = append(all, x.name)
+		}
 	}
 	if len(all) == 0 {
 		return "none"

@@ -36,6 +36,7 @@ var Descriptor = appfamily.Descriptor{
 	Name:          "aws",
 	Tested:        "A simulated EC2 and Route 53. Not AWS itself.",
 	Sleeps:        true,
+	Firewalls:     true,
 	ResourceTypes: userdata.Resources,
 	Volumes:       true, VolumeSnapshots: true,
 	Bakes:       true,

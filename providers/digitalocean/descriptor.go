@@ -20,6 +20,7 @@ var Descriptor = family.Descriptor{
 	Name:          "digitalocean",
 	Tested:        "A simulated API. Not DigitalOcean itself.",
 	Sleeps:        true,
+	Firewalls:     true,
 	ResourceTypes: userdata.Resources,
 	Volumes:       true, VolumeSnapshots: true, Bakes: true,
 	Description: "DigitalOcean droplets. A sleeping droplet costs as much as a running one.",

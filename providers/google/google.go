@@ -21,6 +21,7 @@ var Descriptor = family.Descriptor{
 	Name:            "google",
 	Tested:          "A simulated Compute API. Not Google itself.",
 	Sleeps:          true,
+	Firewalls:       true,
 	ResourceTypes:   userdata.Resources,
 	VolumeSnapshots: true,
 	Bakes:           true,

@@ -25,6 +25,7 @@ var Descriptor = family.Descriptor{
 	Name:          "joyent",
 	Tested:        "A simulated CloudAPI. Not a real Triton.",
 	Sleeps:        true,
+	Firewalls:     true,
 	ResourceTypes: userdata.Resources,
 	Description: "Triton instances (formerly Joyent), through CloudAPI. A flavor is a package, by name or UUID; an image is NAME (its newest version), " +
 		"NAME@VERSION or a UUID. Images must be Linux with bash.",

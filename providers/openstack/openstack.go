@@ -20,6 +20,7 @@ var Descriptor = family.Descriptor{
 	ResourceTypes: userdata.Resources,
 	Description:   "Servers in an OpenStack project.",
 	Sleeps:        true,
+	Firewalls:     true,
 	Volumes:       true, VolumeSnapshots: true,
 	Bakes: true,
 	Fields: []family.Field{
