@@ -296,8 +296,12 @@ func (p *providerProof) markdown(results []conformance.Result, good bool, most s
 	}
 	line("# Provider type %s %s\n", p.spec.Type, outcome)
 	line("| | |\n|---|---|")
+	signedIn := "yes"
+	if !p.login {
+		signedIn = "no"
+	}
 	for _, row := range [][2]string{{"Muster", cmp.Or(cli.Version, "devel")}, {"Tried on", time.Now().UTC().Format("2006-01-02 15:04 UTC")},
-		{"Flavor", p.machine.Flavor.Flavor}, {"Image", p.machine.Image.Image}, {"Zone", cmp.Or(p.zone, "any")}, {"Signed in over SSH", map[bool]string{true: "yes", false: "no"}[p.login]},
+		{"Flavor", p.machine.Flavor.Flavor}, {"Image", p.machine.Image.Image}, {"Zone", cmp.Or(p.zone, "any")}, {"Signed in over SSH", signedIn},
 		{"Cost at most", most}} {
 		line("| %s | %s |", row[0], cell(row[1]))
 	}
