@@ -14,7 +14,6 @@ import (
 	"muster/app/humanize"
 	"muster/app/volume"
 	"muster/jobs/budget"
-	"muster/jobs/internal/loop"
 )
 
 // create asks the provider for the machine, unless an earlier attempt has made it. Where an earlier one may have asked, its
@@ -167,11 +166,13 @@ func earlier(ctx context.Context, p family.Provider, as *execution.Assignment, o
 		return kept, false, err
 	}
 	if late := family.ListsLate(p); len(made) == 0 && late > 0 {
-		out(family.StreamSystem, fmt.Sprintf("An earlier attempt may have created a machine. %s can list machines up to %s late, so Muster checks twice.", as.Provider.Name, humanize.Duration(late)))
-		if err := loop.Pause(ctx, late); err != nil {
-			return kept, false, err
-		}
-		if made, err = listIntent(ctx, p, as); err != nil {
+		out(family.StreamSystem, fmt.Sprintf("An earlier attempt may have created a machine. %s can list machines %s late and may still be working on that request, "+
+			"so Muster checks several times.", as.Provider.Name, humanize.Duration(late)))
+		err := family.AfterLost(ctx, 0, late, func() (bool, error) {
+			made, err = listIntent(ctx, p, as)
+			return len(made) > 0, err
+		})
+		if err != nil {
 			return kept, false, err
 		}
 	}

@@ -109,7 +109,7 @@ func (w *volumeWork) list(ctx context.Context, id string) ([]family.Volume, erro
 	return w.volumes.ListVolumes(ctx, map[string]string{family.TagInstallation: w.as.Machine.Tags[family.TagInstallation], family.TagIntent: id})
 }
 
-// findOrCreate returns the volume of an intent. Where an attempt before may have asked for it, and the provider lists late, it's looked for twice. One that
+// findOrCreate returns the volume of an intent. Where an attempt before may have asked for it, and the provider lists late, it's looked for several times. One that
 // was there before and is not any more is never replaced by an empty one.
 func (w *volumeWork) findOrCreate(ctx context.Context, want volume.ForStep) (v family.Volume, err error) {
 	found, err := w.list(ctx, want.ID)
@@ -117,10 +117,11 @@ func (w *volumeWork) findOrCreate(ctx context.Context, want volume.ForStep) (v f
 		return v, err
 	}
 	if late := family.ListsLate(w.cloud); len(found) == 0 && late > 0 && (want.Asked || want.External != "") {
-		if err := loop.Pause(ctx, late); err != nil {
-			return v, err
-		}
-		if found, err = w.list(ctx, want.ID); err != nil {
+		err := family.AfterLost(ctx, 0, late, func() (bool, error) {
+			found, err = w.list(ctx, want.ID)
+			return len(found) > 0, err
+		})
+		if err != nil {
 			return v, err
 		}
 	}

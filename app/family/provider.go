@@ -74,6 +74,33 @@ func ListsLate(p Provider) time.Duration {
 	return 0
 }
 
+// lostLooks is how often AfterLost looks.
+const lostLooks = 6
+
+// AfterLost looks for what a call has made whose answer was lost some time ago, up to six times and each time late after the last, until look finds it or
+// fails. One look isn't enough: a cloud may carry out a call long after its caller has given up. A busy Nova took 5.5 s for one, with lists that don't lag
+// at all. It takes a minute at most, or late if that's longer. The error is look's, or that of ctx.
+func AfterLost(ctx context.Context, ago, late time.Duration, look func() (found bool, err error)) error {
+	end := min(lostLooks*late, max(late, time.Minute))
+	for last := ago - ago%max(late, 1); ; { // it has just been looked for
+		next := last + late
+		if next > end || next == last {
+			next = end
+		}
+		timer := time.NewTimer(next - ago)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+		if found, err := look(); found || err != nil || next == end {
+			return err
+		}
+		last, ago = next, max(ago, next)
+	}
+}
+
 // Tags that every machine carries. Machines without our TagInstallation are never touched.
 const (
 	TagInstallation = "muster-installation"

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -158,13 +159,17 @@ func (p *process) stop() error {
 	}
 }
 
-// freePort returns a port of 127.0.0.1 where no one listens now.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// freePort returns a port of 127.0.0.1 where no one listens now. It's below those that Linux uses for outgoing connections (from 32768): one of them
+// could be taken until its process listens, and while that is down.
+func freePort() (port int, err error) {
+	for range 100 {
+		port = 20_000 + rand.IntN(12_000)
+		var l net.Listener
+		if l, err = net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
+			return port, l.Close()
+		}
 	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
+	return 0, err
 }
 
 // children returns the processes that a process has started, where the system tells.

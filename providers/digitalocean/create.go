@@ -182,10 +182,11 @@ func (c *cloud) find(ctx context.Context, tags map[string]string, key string) (*
 	case !ok:
 		return nil, nil
 	case m.id == 0:
-		if err := wait(ctx, time.Until(m.at.Add(c.timing.late))); err != nil {
-			return nil, err
-		}
-		return c.listed(ctx, tags)
+		err = family.AfterLost(ctx, time.Since(m.at), c.timing.late, func() (bool, error) {
+			d, err = c.listed(ctx, tags)
+			return d != nil, err
+		})
+		return d, err
 	}
 	d, _, err = c.api.Droplets.Get(ctx, m.id)
 	if err = failure("droplet:read", err); absent(err) {

@@ -16,7 +16,7 @@ import (
 // Descriptor describes the member.
 var Descriptor = family.Descriptor{
 	Name:          "openstack",
-	Tested:        "A simulated OpenStack. Not a real cloud.",
+	Tested:        "A simulated OpenStack, and a real one (Zed) without hypervisors and volumes.",
 	ResourceTypes: userdata.Resources,
 	Description:   "Servers in an OpenStack project.",
 	Sleeps:        true,

@@ -91,6 +91,10 @@ func (p *providerProof) run(cmd *cobra.Command, name string) error {
 	}
 	results, good, err := p.prove(cmd.Context())
 	if err != nil {
+		if out != nil { // there's nothing to report
+			_ = out.Close()
+			_ = os.Remove(p.report)
+		}
 		return err
 	}
 	if out != nil {
@@ -261,15 +265,17 @@ func (p *providerProof) prove(ctx context.Context) (results []conformance.Result
 		p.stopped = fmt.Sprintf("the checks took longer than %s. Try a longer --patience.", humanize.Duration(p.within()))
 	}
 	if !good { // the story deletes what it made, unless it was stopped
-		late, stop := context.WithTimeout(context.WithoutCancel(ctx), max(p.patience, 2*time.Minute))
+		patience := max(p.patience, 2*time.Minute)
+		late, stop := context.WithTimeout(context.WithoutCancel(ctx), patience+time.Minute)
 		defer stop()
 		last, err := p.open(late, env)
 		if err == nil {
-			err = sweep(late, last)
+			err = conformance.Patiently(late, patience, func() error { return sweep(late, last) })
 		}
 		left := conformance.Result{Name: "what was created is deleted", OK: err == nil}
 		if err != nil {
-			left.Notes = []string{"delete it yourself: " + err.Error()}
+			left.Notes = []string{fmt.Sprintf("delete the machines and firewalls tagged %s=%s, or run this again: %v",
+				family.TagInstallation, conformance.Installation, err)}
 		}
 		report(left)
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"muster/app"
@@ -35,6 +36,29 @@ func TestSettings(t *testing.T) {
 	if with.Text("text") != "z" || len(with.List("list")) != 3 || s.Text("text") != "x" {
 		t.Errorf("%v, %v", with, s)
 	}
+}
+
+// A real Nova carried a create out 5.5 s after its caller had given up, with lists that don't lag: one look isn't enough.
+func TestLostAnswerThatIsCarriedOutLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const late = 5 * time.Second
+		var a Asked
+		a.Keep("n1", "", app.Errorf(app.ETimeout, "no answer"), late)
+		begin, machine := time.Now(), "m1"
+		find := func() (*string, error) {
+			if time.Since(begin) < 3*late {
+				return nil, nil
+			}
+			return &machine, nil
+		}
+		one, err := Standing(t.Context(), &a, "n1", late, find, nil)
+		if err != nil || one != &machine {
+			t.Errorf("%v, %v", one, err)
+		}
+		if one, err := Standing(t.Context(), &a, "n2", late, func() (*string, error) { return nil, nil }, nil); one != nil || err != nil {
+			t.Errorf("an intent that nothing was asked for: %v, %v", one, err)
+		}
+	})
 }
 
 func TestNames(t *testing.T) {

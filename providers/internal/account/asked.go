@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // Asked remembers, by intent, what this process asked a cloud to make a short while ago. Lists may lack it still, and the
@@ -62,8 +63,8 @@ func (a *Asked) Forget(intent string) {
 }
 
 // Standing returns what an intent has; nil for nothing. What lists lack that was just made is asked for by its id, and
-// after a call without an answer it is looked for once more, when lists are sure to show it. Get returns nil for what is
-// not there any more.
+// after a call without an answer it is looked for until it's certain that the call isn't carried out any more; see
+// family.AfterLost. Get returns nil for what is not there any more.
 func Standing[T any](ctx context.Context, a *Asked, intent string, late time.Duration, find func() (*T, error),
 	get func(id string) (*T, error)) (*T, error) {
 	one, err := find()
@@ -77,14 +78,10 @@ func Standing[T any](ctx context.Context, a *Asked, intent string, late time.Dur
 	case last.id != "":
 		one, err = get(last.id)
 	default:
-		t := time.NewTimer(time.Until(last.at.Add(late)))
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		one, err = find()
+		err = family.AfterLost(ctx, time.Since(last.at), late, func() (bool, error) {
+			one, err = find()
+			return one != nil, err
+		})
 	}
 	if err == nil && one == nil {
 		a.Forget(intent)

@@ -71,7 +71,7 @@ func (d *Demand) Left(f *Findings, what string, of func(Wants) int, limit, used 
 	case limit < 0:
 		f.Good(family.AboutQuota, what, "The quota doesn't limit %s.", what)
 	case !apart && limit-used < max(of(d.All), 1):
-		e := app.Errorf(app.EQuota, "the quota allows %d %s: %d are used, but %d more are needed", limit, what, used, max(of(d.All), 1))
+		e := app.Errorf(app.EQuota, "the quota allows %d %s: %d are used, and %d more would be needed", limit, what, used, max(of(d.All), 1))
 		e.Hint = quotaHint
 		f.Bad(family.AboutQuota, what, e)
 	default:

@@ -79,7 +79,10 @@ var behind = []struct{ word, service string }{
 // broken says in words that the cloud does not work, and what of it, where that is known.
 func broken(status int, message string) string {
 	text := "OpenStack " + app.CloudBroken
-	if class := pythonClass.FindStringSubmatch(message); class != nil {
+	// All services ask each other by way of keystoneauth1, whose errors don't say which was asked.
+	if class := pythonClass.FindStringSubmatch(message); class != nil && strings.HasPrefix(class[1], "keystoneauth1.") {
+		return text + ": one of its services can't reach another"
+	} else if class != nil {
 		for _, b := range behind {
 			if contains(class[1], b.word) {
 				return text + ": it can't reach its " + b.service

@@ -58,7 +58,7 @@ func TestCloudErrorsAreReadable(t *testing.T) {
 		body, want string
 	}{
 		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'neutronclient.common.exceptions.ConnectionFailed'>"}}`, "OpenStack isn't working properly right now: it can't reach its networking service (Neutron)"},
-		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'keystoneauth1.exceptions.connection.ConnectFailure'>"}}`, "OpenStack isn't working properly right now: it can't reach its identity service (Keystone)"},
+		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'keystoneauth1.exceptions.connection.ConnectFailure'>"}}`, "OpenStack isn't working properly right now: one of its services can't reach another"},
 		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'oslo_db.exception.DBConnectionError'>"}}`, "OpenStack isn't working properly right now: it can't reach its database"},
 		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'KeyError'>"}}`, "OpenStack isn't working properly right now: it responded 500 Internal Server Error"},
 		{409, `{"conflictingRequest": {"code": 409, "message": "<class 'neutronclient.common.exceptions.NeutronClientException'>"}}`, "OpenStack isn't working properly right now: it can't reach its networking service (Neutron)"},
