@@ -127,7 +127,7 @@ func (c *cloud) testPermissions(w http.ResponseWriter, r *http.Request) {
 		notFound(r.URL.Path).write(w)
 		return
 	}
-	if !sent(w, r, permissionFields, &asked) {
+	if !sent(w, r, &asked) {
 		return
 	}
 	if c.noIAM {

@@ -8,12 +8,10 @@ import (
 	"muster/providers/google/internal/gcp"
 )
 
-const imageFields = "name:string description:string sourceDisk:string labels.*:string"
-
 // insertImage makes an image of a disk that a machine has, which lasts as long as its operation.
 func (c *cloud) insertImage(w http.ResponseWriter, r *http.Request) {
 	var i gcp.Image
-	if !sent(w, r, imageFields, &i) || c.again(w, r) {
+	if !sent(w, r, &i) || c.again(w, r) {
 		return
 	}
 	path := "projects/" + testProject + "/global/images/" + i.Name

@@ -15,7 +15,7 @@ import (
 func (c *cloud) insert(w http.ResponseWriter, r *http.Request) {
 	zone := r.PathValue("zone")
 	var i gcp.Instance
-	if !sent(w, r, instanceFields, &i) {
+	if !sent(w, r, &i) {
 		return
 	}
 	if c.refuseNew != nil {
@@ -212,7 +212,7 @@ func (c *cloud) change(w http.ResponseWriter, r *http.Request) {
 		c.begin(w, r, verb, "instances/"+i.Name, func() { c.run(i) })
 	case "setMetadata":
 		var m gcp.Metadata
-		if !sent(w, r, metadataFields, &m) {
+		if !sent(w, r, &m) {
 			return
 		}
 		if m.Fingerprint != i.Metadata.Fingerprint {
@@ -223,7 +223,7 @@ func (c *cloud) change(w http.ResponseWriter, r *http.Request) {
 		c.begin(w, r, verb, "instances/"+i.Name, none)
 	case "setLabels":
 		var l gcp.LabelsRequest
-		if !sent(w, r, labelsFields, &l) {
+		if !sent(w, r, &l) {
 			return
 		}
 		if l.LabelFingerprint != i.LabelFingerprint {
@@ -234,7 +234,7 @@ func (c *cloud) change(w http.ResponseWriter, r *http.Request) {
 		c.begin(w, r, verb, "instances/"+i.Name, none)
 	case "setTags":
 		var tags gcp.Tags
-		if !sent(w, r, tagsFields, &tags) {
+		if !sent(w, r, &tags) {
 			return
 		}
 		if tags.Fingerprint != i.Tags.Fingerprint {
@@ -339,7 +339,7 @@ func (c *cloud) insertFirewall(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var f gcp.Firewall
-	if !sent(w, r, firewallFields, &f) {
+	if !sent(w, r, &f) {
 		return
 	}
 	path := "projects/" + testProject + "/global/firewalls/" + f.Name
@@ -377,7 +377,7 @@ func (c *cloud) oneFirewall(w http.ResponseWriter, r *http.Request) {
 		c.begin(w, r, "delete", "firewalls/"+name, func() {})
 	default:
 		var whole gcp.Firewall
-		if !sent(w, r, firewallFields, &whole) {
+		if !sent(w, r, &whole) {
 			return
 		}
 		if c.networks[base(whole.Network)] == nil {

@@ -50,7 +50,7 @@ func (c *cloud) setAt(name, kind string) int {
 // writeSet makes a set, or changes one. A CNAME is alone.
 func (c *cloud) writeSet(w http.ResponseWriter, r *http.Request) {
 	var in gcp.RecordSet
-	if !sent(w, r, setFields, &in) {
+	if !sent(w, r, &in) {
 		return
 	}
 	if !strings.HasSuffix(in.Name, ".suite.test.") || in.TTL < 1 || len(in.Data) == 0 ||

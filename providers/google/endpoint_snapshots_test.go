@@ -12,7 +12,7 @@ import (
 // insertSnapshot copies a disk, which takes as long as its operation.
 func (c *cloud) insertSnapshot(w http.ResponseWriter, r *http.Request) {
 	var x gcp.Snapshot
-	if !sent(w, r, copyFields, &x) || c.again(w, r) {
+	if !sent(w, r, &x) || c.again(w, r) {
 		return
 	}
 	d := c.disks[r.PathValue("zone")+"/"+r.PathValue("name")]

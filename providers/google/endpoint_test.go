@@ -1,6 +1,7 @@
 package google
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
@@ -11,6 +12,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -19,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"muster/providers/google/internal/discovery"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/providertest"
 )
@@ -134,7 +137,7 @@ func newCloud(t *testing.T, faults *providertest.Faults) *cloud {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /token", c.token)
-	api := c.api()
+	api := described(t, c.api())
 	if faults != nil {
 		api = faults.Wrap(api)
 	}
@@ -328,69 +331,62 @@ func (c *cloud) wait(w http.ResponseWriter, r *http.Request) {
 	reply(w, op)
 }
 
-// reply answers with more than what is asked for, as the API does: a client must pass over fields that it does not know.
 func reply(w http.ResponseWriter, v any) {
 	b, _ := json.Marshal(v)
-	all := map[string]any{"kind": "compute#thing", "selfLink": links + "thing", "unknown": []any{map[string]any{"deep": nil}}}
+	all := maps.Clone(more)
 	_ = json.Unmarshal(b, &all)
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	_ = json.NewEncoder(w).Encode(all)
 }
 
-// The fields that calls may send, and their forms, as the API's reference has them. Labels have any name.
-const (
-	metadataFields = "fingerprint:string items[].key:string items[].value:string"
-	labelsFields   = "labelFingerprint:string labels.*:string"
-	tagsFields     = "fingerprint:string items[]:string"
-	instanceFields = "name:string description:string hostname:string machineType:string labels.*:string metadata.items[].key:string " +
-		"metadata.items[].value:string tags.items[]:string disks[].boot:bool disks[].autoDelete:bool disks[].type:string disks[].mode:string " +
-		"disks[].initializeParams.sourceImage:string " +
-		"disks[].initializeParams.diskSizeGb:string disks[].initializeParams.diskType:string disks[].initializeParams.labels.*:string " +
-		"networkInterfaces[].network:string networkInterfaces[].subnetwork:string networkInterfaces[].accessConfigs[].name:string " +
-		"networkInterfaces[].accessConfigs[].type:string scheduling.automaticRestart:bool scheduling.provisioningModel:string " +
-		"scheduling.instanceTerminationAction:string scheduling.onHostMaintenance:string serviceAccounts[].email:string serviceAccounts[].scopes[]:string " +
-		"guestAccelerators[].acceleratorType:string guestAccelerators[].acceleratorCount:float64"
-	firewallFields = "name:string description:string network:string direction:string priority:float64 sourceRanges[]:string sourceTags[]:string " +
-		"targetTags[]:string allowed[].IPProtocol:string allowed[].ports[]:string denied[].IPProtocol:string"
-	setFields        = "name:string type:string ttl:float64 rrdatas[]:string"
-	permissionFields = "permissions[]:string"
-)
-
-// sent reads what a call sends, or refuses what is not JSON and fields that the API does not have.
-func sent(w http.ResponseWriter, r *http.Request, fields string, to any) bool {
-	b, _ := io.ReadAll(r.Body)
-	var all any
-	if json.Unmarshal(b, &all) != nil {
+// sent reads what a call sends.
+func sent(w http.ResponseWriter, r *http.Request, to any) bool {
+	if json.NewDecoder(r.Body).Decode(to) != nil {
 		answer{http.StatusBadRequest, "parseError", "Parse Error", nil}.write(w)
 		return false
 	}
-	for _, at := range fieldsIn("", all) {
-		if !slices.Contains(strings.Fields(fields), at) {
-			answer{http.StatusBadRequest, "badRequest", "Invalid JSON payload received. Unknown name \"" + at + "\": Cannot find field.", nil}.write(w)
-			return false
-		}
-	}
-	return json.Unmarshal(b, to) == nil
+	return true
 }
 
-// fieldsIn lists the paths of all values with their forms, such as disks[].boot:bool.
-func fieldsIn(at string, v any) (out []string) {
-	switch v := v.(type) {
-	case map[string]any:
-		for name, inner := range v {
-			if at == "labels" || strings.HasSuffix(at, ".labels") {
-				name = "*"
-			}
-			out = append(out, fieldsIn(strings.TrimPrefix(at+"."+name, "."), inner)...)
-		}
-	case []any:
-		for _, inner := range v {
-			out = append(out, fieldsIn(at+"[]", inner)...)
-		}
-	default:
-		out = []string{fmt.Sprintf("%s:%T", at, v)}
+// described refuses calls that aren't as Google describes its APIs, and fails the test for them, and for responses of this simulated API that aren't.
+func described(t *testing.T, h http.Handler) http.Handler {
+	apis, err := discovery.Load()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		method, err := discovery.Find(apis, r.Method, r.URL, body)
+		if err != nil {
+			t.Error(err)
+			answer{http.StatusBadRequest, "badRequest", "Invalid JSON payload received. " + err.Error(), nil}.write(w)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		out := httptest.NewRecorder()
+		h.ServeHTTP(out, r)
+		if out.Code == http.StatusOK {
+			if err := method.CheckResponse(withoutMore(out.Body.Bytes())); err != nil {
+				t.Error(err)
+			}
+		}
+		maps.Copy(w.Header(), out.Header())
+		w.WriteHeader(out.Code)
+		_, _ = w.Write(out.Body.Bytes())
+	})
+}
+
+// more is in each response beside what is asked for: a client must pass over fields that it doesn't know.
+var more = map[string]any{"kind": "compute#thing", "selfLink": links + "thing", "unknown": []any{map[string]any{"deep": nil}}}
+
+func withoutMore(body []byte) []byte {
+	var all map[string]any
+	_ = json.Unmarshal(body, &all)
+	for name := range more {
+		delete(all, name)
+	}
+	b, _ := json.Marshal(all)
+	return b
 }
 
 // write answers as the API does.

@@ -10,16 +10,12 @@ import (
 	"muster/providers/google/internal/gcp"
 )
 
-const (
-	diskFields     = "name:string description:string sizeGb:string type:string labels.*:string sourceSnapshot:string"
-	copyFields     = "name:string description:string labels.*:string"
-	attachedFields = "source:string deviceName:string type:string mode:string"
-)
+const ()
 
 func (c *cloud) insertDisk(w http.ResponseWriter, r *http.Request) {
 	zone := r.PathValue("zone")
 	var d gcp.Disk
-	if !sent(w, r, diskFields, &d) {
+	if !sent(w, r, &d) {
 		return
 	}
 	if c.refuseNew != nil {
@@ -172,7 +168,7 @@ func (c *cloud) changeDisks(w http.ResponseWriter, r *http.Request, i *gcp.Insta
 		return
 	}
 	var a gcp.AttachedDisk
-	if !sent(w, r, attachedFields, &a) {
+	if !sent(w, r, &a) {
 		return
 	}
 	zone, name, _ := strings.Cut(strings.TrimPrefix(a.Source, "projects/"+testProject+"/zones/"), "/disks/")

@@ -89,9 +89,11 @@ const (
 	plain   = "?alt=json&prettyPrint=false"
 	paged   = "?alt=json&maxResults=500&prettyPrint=false"
 	under   = "?alt=json&prettyPrint=false&requestId=r-1"
+
+	escaped = "Image of a name that no image can have"
 )
 
-// calls holds every call of the client, and what the API's reference says that it is on the wire.
+// calls holds every call of the client, and what it is on the wire. TestCallsAreAsGoogleDescribesThem compares them with Google's descriptions.
 var calls = map[string]struct {
 	call func(ctx context.Context, c *Client) error
 	want string // method and target
@@ -110,7 +112,8 @@ var calls = map[string]struct {
 	"DiskType": {func(ctx context.Context, c *Client) error { return alone(c.DiskType(ctx, project, "z", "pd-ssd")) },
 		"GET " + compute + "/zones/z/diskTypes/pd-ssd" + plain, ""},
 	"Images": {func(ctx context.Context, c *Client) error { return c.Images(ctx, project, pass) }, "GET " + compute + "/global/images" + paged, ""},
-	"Image": {func(ctx context.Context, c *Client) error { return alone(c.Image(ctx, project, "a b/c?d")) },
+	"Image":  {func(ctx context.Context, c *Client) error { return alone(c.Image(ctx, project, "i")) }, "GET " + compute + "/global/images/i" + plain, ""},
+	escaped: {func(ctx context.Context, c *Client) error { return alone(c.Image(ctx, project, "a b/c?d")) },
 		"GET " + compute + "/global/images/a%20b%2Fc%3Fd" + plain, ""},
 	"OwnImages": {func(ctx context.Context, c *Client) error { return c.OwnImages(ctx, project, `(labels.a = "b")`, pass) },
 		"GET " + compute + "/global/images?alt=json&filter=%28labels.a+%3D+%22b%22%29&maxResults=500&prettyPrint=false&returnPartialSuccess=false", ""},
