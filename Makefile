@@ -31,7 +31,7 @@ TEST = $(if $(CI),GO="$(GO)" $(GO) run ./cmd/retest,$(GO) test) -vet=off -ldflag
 REAL_MUSTER := ^(TestRealRedisFlushedInTheMiddleOfACreate|TestRealPostgresServersKilledOneAfterTheOther|TestRealOwnerVisitsANode|TestBrowserStory|TestBrowserTerminal|TestRealProvisionerInAnotherNetwork|TestRealTemplateRedis|TestRealOpenAPILintsClean|TestRealFiles)$$
 REAL_OTHERS := ^(TestPostgres|TestPostgresServersShareTheWork|TestPostgresMigrationsUpAndDown|TestPostgresBackup|TestShellcheckFindsNothing|TestRealMachines|TestExim)$$
 
-.PHONY: help build demo dev dev-clean pages test test-real test-all lint check-size check-deploy release release-snapshot check-release release-tools chaos bench bench-go screenshots generate check clean
+.PHONY: help provider-checks build demo dev dev-clean pages test test-real test-all lint check-size check-deploy release release-snapshot check-release release-tools chaos bench bench-go screenshots generate check clean
 
 # See deploy/build/memory.sh. An empty one is Go's default.
 dev dev-clean test test-real test-all lint check release-tools release-snapshot: export GOGC := $(shell deploy/build/memory.sh)
@@ -140,6 +140,9 @@ lint: ## look for faults with golangci-lint, pinned in deploy/lint/go.mod; part 
 	@cd deploy/lint && $(GO) build -o $(CURDIR)/bin/golangci-lint -ldflags "-s -w" github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run ./...
 	bin/golangci-lint run --build-tags small ./app/cloudurl ./app/store/... ./cmd/muster/wiring ./providers
+
+provider-checks: ## write the table of checks in docs/providers.md, as tests find that they apply; the real parts need deploy/ci/setup.sh
+	MUSTER_WRITE_CHECKS=1 $(GO) test -vet=off -count=1 -tags real -p 1 -run 'Suite|TestRealMachines' ./providers/...
 
 check: ## formatting and go vet
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \

@@ -49,6 +49,32 @@ func TestProvidersAreDocumented(t *testing.T) {
 	}
 }
 
+// The table of checks has a column for each member. Each column is compared with the checks by the test that makes it.
+func TestTheTableOfChecksHasEachMember(t *testing.T) {
+	page, err := os.ReadFile("../docs/providers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n| check |")
+	header, _, _ := strings.Cut(table, "\n")
+	var columns []string
+	for column := range strings.SplitSeq(header, "|") {
+		if parts := strings.Split(column, "`"); len(parts) == 3 {
+			columns = append(columns, parts[1])
+		}
+	}
+	for name := range registry {
+		if !slices.Contains(columns, name) {
+			t.Errorf("docs/providers.md has no column of checks for %s: set Judge in its harness, and run `make provider-checks`", name)
+		}
+	}
+	for _, name := range columns {
+		if _, is := registry[name]; !is && name != "executable" {
+			t.Errorf("docs/providers.md has a column of checks for %s, which isn't a type: run `make provider-checks` after emptying the table", name)
+		}
+	}
+}
+
 // Previews say which types don't support firewalls, and kept machines are closed only where their type does.
 func TestMembersSayThatTheyMakeFirewalls(t *testing.T) {
 	for name, m := range registry {

@@ -24,6 +24,7 @@ func (h copies[S]) member(t S, p family.Provider) (family.Volumes, family.Volume
 
 // lostAnswers holds CreateSnapshot and CreateVolumeFrom to one thing per intent, whatever becomes of the answer.
 func (h copies[S]) lostAnswers(t S) {
+	h.member(t, h.Open(t))
 	for _, fault := range []Fault{Lost, Broken} {
 		t.Run(string(fault), func(t S) {
 			p := h.Open(t)

@@ -86,51 +86,71 @@ type Harness[S T[S]] struct {
 	SpoilSnapshots func(t S, n int)
 	// Wrong are accounts with something wrong in them, at least ten for a cloud.
 	Wrong []Wrong[S]
+	// Judge is what the member talks to in a test, such as "simulated" or "real". With one, the checks that apply are compared with the table in
+	// docs/providers.md; see providertest.Run.
+	Judge string
+}
+
+// Case is one of the things that a member promises.
+type Case[S T[S]] struct {
+	Name string
+	Do   func(S)
 }
 
 // Run checks a member against the contract.
 func Run[S T[S]](t S, h Harness[S]) {
-	t.Run("create, describe, list and delete", h.lifeCycle)
-	t.Run("unknown machines", h.absent)
-	t.Run("one intent, requested twice, is one machine", h.sameIntent)
-	t.Run("one intent, requested concurrently, is one machine", h.sameIntentAtOnce)
-	t.Run("many concurrent creates", h.manyAtOnce)
-	t.Run("tags are stored and distinguished", h.tags)
-	t.Run("existing machines are listed, deleted ones aren't", h.found)
-	t.Run("a machine is in the requested zone", h.zoned)
-	t.Run("a cancelled context changes nothing", h.cancelled)
-	t.Run("invalid specs are rejected", h.refused)
-	t.Run("a machine keeps its address", addresses[S]{h}.keepsAddress)
-	t.Run("machines outlive the provider's process", h.reopened)
-	t.Run("a vanished machine can be deleted", addresses[S]{h}.vanished)
-	t.Run("machines sleep, wake and keep their files", power[S]{h}.sleeps)
-	t.Run("machines start from images made of others", baking[S]{h}.bakes)
-	t.Run("a lost response makes no second image", baking[S]{h}.lostAnswers)
-	t.Run("machines prove their identity and accept our key", h.login)
-	t.Run("a lost response creates no second machine", endpoint[S]{h}.lostAnswers)
-	t.Run("a machine that lists late is created once and can be deleted", lists[S]{h}.late)
-	t.Run("cloud failures have their codes", endpoint[S]{h}.failures)
-	t.Run("rejections have their codes and create nothing", endpoint[S]{h}.refusals)
-	t.Run("partial creates are completed or cleaned up", endpoint[S]{h}.partial)
-	t.Run("firewalls are created and deleted", endpoint[S]{h}.firewalls)
-	t.Run("a machine is adopted by another cluster and its firewall", adoption[S]{h}.adopted)
-	t.Run("names resolve to machines and are deleted with them", names[S]{h}.named)
-	t.Run("offers contain usable flavors and images", endpoint[S]{h}.offers)
-	t.Run("account checks find problems", endpoint[S]{h}.checks)
+	for _, check := range Checks(h) {
+		t.Run(check.Name, check.Do)
+	}
 }
 
-// RunDisks checks what a member promises about volumes and snapshots of them. It's apart, so that the server, which holds
-// programs to the contract, need not carry it: programs make no volumes.
-func RunDisks[S T[S]](t S, h Harness[S]) {
-	t.Run("volumes outlive their machines", disks[S]{h}.volumes)
-	t.Run("a lost response creates no second volume", disks[S]{h}.lostAnswers)
-	t.Run("a volume that lists late is created once", disks[S]{h}.late)
-	t.Run("cloud failures have their codes for volumes", disks[S]{h}.failures)
-	t.Run("snapshots outlive their volumes", copies[S]{disks[S]{h}}.snapshots)
-	t.Run("a lost response creates no second snapshot", copies[S]{disks[S]{h}}.lostAnswers)
-	t.Run("a snapshot that lists late is created once", copies[S]{disks[S]{h}}.late)
-	t.Run("cloud failures have their codes for snapshots", copies[S]{disks[S]{h}}.failures)
-	t.Run("a snapshot that failed is created again", copies[S]{disks[S]{h}}.spoiled)
+// Checks returns what the contract promises of machines and accounts.
+func Checks[S T[S]](h Harness[S]) []Case[S] {
+	return []Case[S]{
+		{"create, describe, list and delete", h.lifeCycle},
+		{"unknown machines", h.absent},
+		{"one intent, requested twice, is one machine", h.sameIntent},
+		{"one intent, requested concurrently, is one machine", h.sameIntentAtOnce},
+		{"many concurrent creates", h.manyAtOnce},
+		{"tags are stored and distinguished", h.tags},
+		{"existing machines are listed, deleted ones aren't", h.found},
+		{"a machine is in the requested zone", h.zoned},
+		{"a cancelled context changes nothing", h.cancelled},
+		{"invalid specs are rejected", h.refused},
+		{"a machine keeps its address", addresses[S]{h}.keepsAddress},
+		{"machines outlive the provider's process", h.reopened},
+		{"a vanished machine can be deleted", addresses[S]{h}.vanished},
+		{"machines sleep, wake and keep their files", power[S]{h}.sleeps},
+		{"machines start from images made of others", baking[S]{h}.bakes},
+		{"a lost response makes no second image", baking[S]{h}.lostAnswers},
+		{"machines prove their identity and accept our key", h.login},
+		{"a lost response creates no second machine", endpoint[S]{h}.lostAnswers},
+		{"a machine that lists late is created once and can be deleted", lists[S]{h}.late},
+		{"cloud failures have their codes", endpoint[S]{h}.failures},
+		{"rejections have their codes and create nothing", endpoint[S]{h}.refusals},
+		{"partial creates are completed or cleaned up", endpoint[S]{h}.partial},
+		{"firewalls are created and deleted", endpoint[S]{h}.firewalls},
+		{"a machine is adopted by another cluster and its firewall", adoption[S]{h}.adopted},
+		{"names resolve to machines and are deleted with them", names[S]{h}.named},
+		{"offers contain usable flavors and images", endpoint[S]{h}.offers},
+		{"account checks find problems", endpoint[S]{h}.checks},
+	}
+}
+
+// DiskChecks returns what a member promises about volumes and snapshots of them. They're apart, so that the server, which holds
+// programs to the contract, need not carry them: programs make no volumes.
+func DiskChecks[S T[S]](h Harness[S]) []Case[S] {
+	return []Case[S]{
+		{"volumes outlive their machines", disks[S]{h}.volumes},
+		{"a lost response creates no second volume", disks[S]{h}.lostAnswers},
+		{"a volume that lists late is created once", disks[S]{h}.late},
+		{"cloud failures have their codes for volumes", disks[S]{h}.failures},
+		{"snapshots outlive their volumes", copies[S]{disks[S]{h}}.snapshots},
+		{"a lost response creates no second snapshot", copies[S]{disks[S]{h}}.lostAnswers},
+		{"a snapshot that lists late is created once", copies[S]{disks[S]{h}}.late},
+		{"cloud failures have their codes for snapshots", copies[S]{disks[S]{h}}.failures},
+		{"a snapshot that failed is created again", copies[S]{disks[S]{h}}.spoiled},
+	}
 }
 
 const (

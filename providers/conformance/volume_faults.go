@@ -26,6 +26,7 @@ func (h disks[S]) member(t S, p family.Provider) family.Volumes {
 
 // lostAnswers holds CreateVolume to one volume per intent, whatever becomes of the answer.
 func (h disks[S]) lostAnswers(t S) {
+	h.member(t, h.Open(t))
 	for _, fault := range []Fault{Lost, Broken} {
 		t.Run(string(fault), func(t S) {
 			p := h.Open(t)

@@ -194,6 +194,7 @@ func TestRealEnginePassesTheSuite(t *testing.T) {
 		return ms
 	}
 	providertest.Run(t, providertest.Harness{
+		Judge: "real",
 		Open: func(t *testing.T) family.Provider {
 			t.Cleanup(func() {
 				for _, m := range left(context.Background(), t) {

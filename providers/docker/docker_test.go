@@ -80,6 +80,7 @@ func TestTheSuite(t *testing.T) {
 	full := func(s *sim) func() { s.full = true; return func() { s.full = false } }
 	bare := func(s *sim) func() { return set(s.networks, "bridge", nil) }
 	providertest.Run(t, providertest.Harness{
+		Judge:  "simulated",
 		Open:   func(t *testing.T) family.Provider { w.sim = newSim(); return reopen(t) },
 		Reopen: reopen,
 		Flavor: "1cpu-2gb",

@@ -112,6 +112,7 @@ func TestTheExamplePassesTheSuite(t *testing.T) {
 			}
 		})
 	}
+	h.Judge = "example"
 	providertest.Run(t, h)
 }
 

@@ -19,7 +19,7 @@ import (
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
 	Name:            "google",
-	Tested:          "A simulated Compute API. Not Google itself.",
+	Tested:          "A simulated API, compared with Google's description. Not Google itself.",
 	Sleeps:          true,
 	Firewalls:       true,
 	ResourceTypes:   userdata.Resources,

@@ -86,6 +86,7 @@ func TestSuite(t *testing.T) {
 		return refusal(name, want, func() { c.refuse = &a }, func() { c.refuse = nil })
 	}
 	providertest.Run(t, providertest.Harness{
+		Judge: "simulated as described",
 		Open: func(t *testing.T) family.Provider {
 			c = newCloud(t, faults)
 			return c.open(t, named)

@@ -82,6 +82,7 @@ func TestSuite(t *testing.T) {
 		return refusal(name, code, func() { c.refuseNew = &a }, func() { c.refuseNew = nil })
 	}
 	providertest.Run(t, providertest.Harness{
+		Judge: "simulated",
 		Open: func(t *testing.T) family.Provider {
 			c = newCloud(t, faults)
 			return c.open(t, nil)

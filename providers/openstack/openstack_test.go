@@ -289,6 +289,7 @@ func (s *simulated) clear(t *testing.T, p *Provider) {
 func TestSuite(t *testing.T) {
 	s, h := harness(t, map[string]any{"dns_zone": "Suite.test."})
 	s.With(func(c *fake.Cloud) { c.TokenLife = 2 * time.Second })
+	h.Judge = "simulated"
 	providertest.Run(t, h)
 }
 

@@ -31,11 +31,24 @@ const (
 	Throttled = conformance.Throttled
 )
 
-// Run checks a member against the contract.
+// Run checks a member against the contract. With h.Judge, it then compares the checks that applied, which are those that weren't skipped, with the
+// package's column in docs/providers.md, or writes that column: see `make provider-checks`.
 func Run(t *testing.T, h Harness) {
-	conformance.Run(t, h)
-	conformance.RunDisks(t, h)
-	t.Run("story", func(t *testing.T) { conformance.RunStory(t, h) })
+	checks := append(conformance.Checks(h), conformance.DiskChecks(h)...)
+	checks = append(checks, conformance.Case[*testing.T]{Name: "the story of `muster provider prove`", Do: func(t *testing.T) { conformance.RunStory(t, h) }})
+	names, applied := make([]string, len(checks)), map[string]bool{}
+	ran := 0
+	for i, check := range checks {
+		names[i] = check.Name
+		t.Run(check.Name, func(t *testing.T) {
+			ran++
+			t.Cleanup(func() { applied[check.Name] = !t.Skipped() })
+			check.Do(t)
+		})
+	}
+	if h.Judge != "" && ran == len(checks) && !t.Failed() {
+		compareColumn(t, h.Judge, names, applied)
+	}
 }
 
 // AuthorizedKey writes a public key as one line without a line break.

@@ -46,6 +46,7 @@ func needNamespaces(t *testing.T) {
 func TestNamespacesPassTheSuite(t *testing.T) {
 	needNamespaces(t)
 	h, _ := suite(ModeNamespaces)
+	h.Judge = "in namespaces"
 	providertest.Run(t, h)
 }
 

@@ -25,6 +25,7 @@ import (
 
 func TestProcessPassesTheSuite(t *testing.T) {
 	h, _ := suite(ModeProcess)
+	h.Judge = "in process mode"
 	providertest.Run(t, h)
 }
 

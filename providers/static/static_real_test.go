@@ -57,6 +57,7 @@ func TestRealMachines(t *testing.T) {
 		return p
 	}
 	providertest.Run(t, providertest.Harness{
+		Judge: "real",
 		Open: func(t *testing.T) family.Provider {
 			dirs[t.Name()] = t.TempDir()
 			p := open(t)

@@ -23,6 +23,7 @@ func TestSuite(t *testing.T) {
 		return f.settings("flavor=big zone=z1 image=debian-12 ssd", "wipe", wipeHome, "prepare", `echo ready >"$MUSTER_HOME/prepared"`)
 	}
 	providertest.Run(t, providertest.Harness{
+		Judge: "simulated",
 		Open: func(t *testing.T) family.Provider {
 			farms[t.Name()], dirs[t.Name()] = all, t.TempDir()
 			p := all.open(t, with(all), dirs[t.Name()])

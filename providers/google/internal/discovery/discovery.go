@@ -73,7 +73,7 @@ var Load = sync.OnceValues(func() ([]*API, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "google.golang.org/api").Output()
 	dir := strings.TrimSpace(string(out))
 	if err != nil || dir == "" {
-		return nil, fmt.Errorf("can't find the module google.golang.org/api, which describes Google's APIs: %w; download it with `go mod download google.golang.org/api`", err)
+		return nil, fmt.Errorf("can't find Google's descriptions of its APIs: %w; download them with `go mod download google.golang.org/api`", err)
 	}
 	var apis []*API
 	for _, file := range files {
