@@ -56,6 +56,8 @@ need caddy caddy
 need promtool prometheus
 need sqlite3 sqlite3
 need jq jq
+# AWS's models of its services, which the simulated EC2 and Route 53 compare requests with.
+[ -e /usr/lib/python3/dist-packages/botocore/data/ec2 ] || missing+=(python3-botocore)
 need unzip unzip
 need groff groff-base
 # They read the packages of a release.

@@ -34,7 +34,7 @@ var (
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = appfamily.Descriptor{
 	Name:          "aws",
-	Tested:        "A simulated EC2 and Route 53. Not AWS itself.",
+	Tested:        "A simulated EC2 and Route 53, compared with AWS's models. Not AWS itself.",
 	Sleeps:        true,
 	Firewalls:     true,
 	ResourceTypes: userdata.Resources,

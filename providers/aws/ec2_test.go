@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,6 +19,8 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"muster/providers/aws/internal/servicemodel"
 )
 
 // simulated is the EC2 Query API of one region, with STS and Route 53 behind it, in memory. It checks signatures, and answers in EC2's own XML and words.
@@ -211,8 +215,45 @@ func (s *simulated) answer(r *http.Request, body []byte, action string, f url.Va
 	if !ok {
 		return "", no("InvalidAction", "The action %s is not valid for this web service.", action)
 	}
-	return do(f)
+	if service != "ec2" {
+		return do(f)
+	}
+	return described(action, f, do)
 }
+
+// described refuses calls and answers that aren't as AWS models EC2.
+func described(action string, f url.Values, do func(url.Values) (string, error)) (string, error) {
+	model := models()["ec2"]
+	if model == nil {
+		return do(f)
+	}
+	if err := model.CheckQuery(action, f); err != nil {
+		return "", no("UnknownParameter", "%v", err)
+	}
+	out, err := do(f)
+	if err != nil {
+		return "", err
+	}
+	if err := model.CheckXML(action, el("answer", out), false); err != nil {
+		return "", no("UnknownParameter", "The answer isn't as AWS models it: %v", err)
+	}
+	return out, nil
+}
+
+// models has AWS's models of services; none where they aren't installed, but in CI they must be.
+var models = sync.OnceValue(func() map[string]*servicemodel.Service {
+	out := map[string]*servicemodel.Service{}
+	for service, version := range map[string]string{"ec2": "2016-11-15", "route53": "2013-04-01"} {
+		m, err := servicemodel.Load(servicemodel.Dir, service, version)
+		if err != nil && (!errors.Is(err, os.ErrNotExist) || os.Getenv("CI") == "true") {
+			panic(fmt.Sprintf("%v: install the package python3-botocore, as deploy/ci/setup.sh does", err))
+		}
+		if err == nil {
+			out[service] = m
+		}
+	}
+	return out
+})
 
 var authorization = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=([A-Z0-9]+)/(\d{8})/([a-z0-9-]+)/([a-z0-9]+)/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=[0-9a-f]{64}$`)
 

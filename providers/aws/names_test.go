@@ -343,7 +343,7 @@ func TestRequestSpacing(t *testing.T) {
 // An alias, or a set with a routing policy, is never ours, whatever is next to it.
 func TestRoutedRecords(t *testing.T) {
 	for name, set := range map[string]simSet{
-		"an alias": {Name: "one.suite.test.", Type: "A", Alias: &simAlias{"Z00000002", "lb.other.test."}},
+		"an alias": {Name: "one.suite.test.", Type: "A", Alias: &simAlias{HostedZoneId: "Z00000002", DNSName: "lb.other.test."}},
 		"a weight": {Name: "one.suite.test.", Type: "A", TTL: "60", SetIdentifier: "half", Weight: "50", Records: []simRecord{{"203.0.113.99"}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,16 +27,41 @@ type simZone struct {
 type simSet struct {
 	Name          string
 	Type          string
-	SetIdentifier string      `xml:",omitempty"`
-	Weight        string      `xml:",omitempty"`
-	TTL           string      `xml:",omitempty"`
-	Records       []simRecord `xml:"ResourceRecords>ResourceRecord,omitempty"`
-	Alias         *simAlias   `xml:"AliasTarget"`
+	SetIdentifier string     `xml:",omitempty"`
+	Weight        string     `xml:",omitempty"`
+	TTL           string     `xml:",omitempty"`
+	Records       simRecords `xml:"ResourceRecords"`
+	Alias         *simAlias  `xml:"AliasTarget"`
 }
 
 type simRecord struct{ Value string }
 
-type simAlias struct{ HostedZoneId, DNSName string }
+type simRecords []simRecord
+
+// MarshalXML leaves an alias without the element of records.
+func (r simRecords) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
+	if len(r) == 0 {
+		return nil
+	}
+	return e.EncodeElement(struct {
+		Records []simRecord `xml:"ResourceRecord"`
+	}{r}, start)
+}
+
+// UnmarshalXML is its opposite.
+func (r *simRecords) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+	var in struct {
+		Records []simRecord `xml:"ResourceRecord"`
+	}
+	err := d.DecodeElement(&in, &start)
+	*r = in.Records
+	return err
+}
+
+type simAlias struct {
+	HostedZoneId, DNSName string
+	EvaluateTargetHealth  bool
+}
 
 // plainZone is a public zone with what every one has from its beginning.
 func plainZone(id, name string) *simZone {
@@ -70,7 +95,7 @@ func dnsAction(r *http.Request) string {
 func (s *simulated) serveDNS(w http.ResponseWriter, r *http.Request, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out, err := s.dns(r, body)
+	out, err := describedDNS(r, body, s.dns)
 	w.Header().Set("Content-Type", "text/xml")
 	if err == nil {
 		fmt.Fprint(w, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+out)
@@ -79,6 +104,29 @@ func (s *simulated) serveDNS(w http.ResponseWriter, r *http.Request, body []byte
 	e := err.(*refusal)
 	answerDNS(w, map[string]int{"NoSuchHostedZone": http.StatusNotFound, "AccessDenied": http.StatusForbidden, "InvalidClientTokenId": http.StatusForbidden,
 		"SignatureDoesNotMatch": http.StatusForbidden}[e.code], e.code, e.message, s.oneMessage)
+}
+
+// describedDNS refuses calls and answers that aren't as AWS models Route 53.
+func describedDNS(r *http.Request, body []byte, do func(*http.Request, []byte) (string, error)) (string, error) {
+	model, action := models()["route53"], dnsAction(r)
+	if model == nil || action == "" {
+		return do(r, body)
+	}
+	err := model.CheckURL(action, r.URL.Query())
+	if err == nil && len(body) > 0 {
+		err = model.CheckXML(action, string(body), true)
+	}
+	if err != nil {
+		return "", no("InvalidInput", "%v", err)
+	}
+	out, err := do(r, body)
+	if err != nil {
+		return "", err
+	}
+	if err := model.CheckXML(action, out, false); err != nil {
+		return "", no("InvalidInput", "The answer isn't as AWS models it: %v", err)
+	}
+	return out, nil
 }
 
 // answerDNS writes an error as Route 53 does. What is wrong with a batch has had two forms.

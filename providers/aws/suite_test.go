@@ -205,7 +205,7 @@ func TestAWSPassesTheSuite(t *testing.T) {
 		refusals = append(refusals, providertest.Refusal{Name: code, Code: want.code, Arrange: func() func() { return r.refuse("RunInstances", code, want.message) }})
 	}
 	providertest.Run(t, providertest.Harness{
-		Judge: "simulated",
+		Judge: "simulated as described",
 		Open: func(t *testing.T) appfamily.Provider {
 			r.reset()
 			return open(t)
