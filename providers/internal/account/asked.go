@@ -63,7 +63,7 @@ func (a *Asked) Forget(intent string) {
 }
 
 // Standing returns what an intent has; nil for nothing. What lists lack that was just made is asked for by its id, and
-// after a call without an answer it is looked for until it's certain that the call isn't carried out any more; see
+// after a call without an answer it is looked for again for up to a minute, since a cloud may carry out the call late; see
 // family.AfterLost. Get returns nil for what is not there any more.
 func Standing[T any](ctx context.Context, a *Asked, intent string, late time.Duration, find func() (*T, error),
 	get func(id string) (*T, error)) (*T, error) {
