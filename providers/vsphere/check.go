@@ -65,9 +65,11 @@ func (s *survey) failed(about, subject string, err error) {
 	case e.Field == "settings.url", e.Code == app.ECredentials:
 		about = family.AboutCredentials
 	}
-	message := e.ForPeople()
-	s.add(family.Finding{About: about, Subject: subject, Code: e.Code, Message: strings.ToUpper(message[:1]) + message[1:],
-		Hint: cmp.Or(e.Hint, "Check again in a while.")})
+	message := strings.TrimSuffix(e.ForPeople(), ".") + "."
+	if !strings.HasPrefix(message, "vCenter") {
+		message = strings.ToUpper(message[:1]) + message[1:]
+	}
+	s.add(family.Finding{About: about, Subject: subject, Code: e.Code, Message: message, Hint: cmp.Or(e.Hint, "Check again in a while.")})
 }
 
 // aboutOf is what the error of a setting is about.
@@ -81,13 +83,20 @@ func aboutOf(err error) string {
 	return family.AboutRegion
 }
 
-// zones are the compute clusters that matter: the account's own, and those that machines are meant for.
+// zones are the compute clusters that matter: those that machines are meant for, or else the account's own, or all. "" is the account's own.
 func (s *survey) zones() []string {
-	out := []string{""}
+	var out []string
+	switch {
+	case s.c.cluster != "":
+		out = []string{""}
+	case len(s.needs.Machines) == 0:
+		out = sorted(s.site.clusters)
+	}
 	for _, n := range s.needs.Machines {
-		if n.Zone != s.c.cluster {
-			out = append(out, n.Zone)
+		if n.Zone == s.c.cluster {
+			n.Zone = ""
 		}
+		out = append(out, n.Zone)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -42,7 +42,7 @@ func (s *session) collect(ctx context.Context, from []ref, steps []types.BaseSel
 	if err != nil {
 		return nil, err
 	}
-	skip, missing := steps != nil, true
+	skip, missing := steps != nil, steps == nil // where steps begin must exist
 	filter := types.PropertyFilterSpec{ReportMissingObjectsInResults: &missing}
 	for _, r := range from {
 		filter.ObjectSet = append(filter.ObjectSet, types.ObjectSpec{Obj: r, Skip: &skip, SelectSet: steps})

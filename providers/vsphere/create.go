@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"muster/app"
@@ -138,6 +139,10 @@ func (c *cloud) clone(ctx context.Context, o *order, key string) (*object, error
 		if faulted[*types.DuplicateName](err) {
 			return c.named(ctx, err, o.spec.Tags)
 		}
+		if absent(err) { // the template, the folder, or where it should run
+			c.outdated()
+			err = app.Errorf(app.ETransient, "Something that the machine needs was deleted in vCenter a moment ago: %w", err)
+		}
 		c.asked.Keep(key, "", err, c.timing.keep)
 		return nil, err
 	}
@@ -153,13 +158,13 @@ func (c *cloud) clone(ctx context.Context, o *order, key string) (*object, error
 // cloned waits for a clone's task, and returns the machine; nil where there is none.
 func (c *cloud) cloned(ctx context.Context, key string, task ref, tags map[string]string) (*object, error) {
 	result, err := c.await(ctx, task)
-	if ctx.Err() == nil && (err == nil || faultOf(err) != nil || absent(err)) { // it has ended, and its end is reported once
+	if ctx.Err() == nil && (err == nil || faultOf(err) != nil || errors.Is(err, errForgotten)) { // it has ended, and its end is reported once
 		c.asked.Forget(key)
 	}
 	switch {
 	case faulted[*types.DuplicateName](err):
 		return c.named(ctx, err, tags)
-	case absent(err): // vCenter forgets tasks after a while
+	case errors.Is(err, errForgotten):
 		return c.find(ctx, tags)
 	case err != nil:
 		return nil, err

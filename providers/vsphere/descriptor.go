@@ -92,8 +92,11 @@ func Check(s map[string]any) error {
 }
 
 func read(s account.Settings) (o settings, err error) {
-	o = settings{username: s.Text("username"), password: fmt.Sprint(s["password"]), datacenter: strings.Trim(s.Text("datacenter"), "/"),
+	o = settings{username: s.Text("username"), datacenter: strings.Trim(s.Text("datacenter"), "/"),
 		cluster: s.Text("cluster"), pool: s.Text("resource_pool"), datastore: s.Text("datastore"), network: s.Text("network"), custom: s.Text(userdata.Setting)}
+	if v := s["password"]; v != nil { // spaces around it are a part of it
+		o.password = fmt.Sprint(v)
+	}
 	if o.url, err = address(s.Text("url")); err != nil {
 		return o, err
 	}

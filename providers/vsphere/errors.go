@@ -2,13 +2,12 @@ package vsphere
 
 import (
 	"cmp"
-	"context"
 	"crypto/tls"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"reflect"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/vmware/govmomi/vim25/soap"
 	"github.com/vmware/govmomi/vim25/types"
+	"github.com/vmware/govmomi/vim25/xml"
 )
 
 const (
@@ -71,7 +71,6 @@ func (e *vimError) Fault() types.BaseMethodFault { return e.fault }
 func failure(err error) error {
 	var coded *app.Error
 	var certificate *tls.CertificateVerificationError
-	var syntax *xml.SyntaxError
 	switch f := faultOf(err); {
 	case err == nil:
 		return nil
@@ -85,10 +84,18 @@ func failure(err error) error {
 		e := app.Errorf(app.ECredentials, "vCenter's certificate isn't trusted: %s.", strings.TrimSuffix(clip(rootCause(err).Error()), "."))
 		e.Reason, e.Hint = "certificate", hintCertificate
 		return e
-	case errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, context.Canceled):
+	case illegible(err):
 		return app.Errorf(app.ETransient, "Can't parse vCenter's response: %w", err)
 	}
 	return err
+}
+
+// illegible reports whether an answer came that isn't XML, or none of vCenter's. A connection that ended without an answer is a failure of the network.
+func illegible(err error) bool {
+	var syntax *xml.SyntaxError
+	var kind xml.UnmarshalError
+	var network *url.Error
+	return errors.As(err, &syntax) || errors.As(err, &kind) || errors.Is(err, io.EOF) && !errors.As(err, &network)
 }
 
 // taskFailure is failure for a task.

@@ -10,7 +10,7 @@ import (
 	"muster/providers/providertest"
 )
 
-func (w *world) harness(more []string) providertest.Harness {
+func (w *world) harness(t *testing.T, more []string) providertest.Harness {
 	var now *testing.T
 	reopen := func(t *testing.T) family.Provider { now = t; return w.open(t, more...) }
 	refusal := func(name string, code app.Code, o orders) providertest.Refusal {
@@ -62,9 +62,10 @@ func (w *world) harness(more []string) providertest.Harness {
 		Late: func(t *testing.T) providertest.Late {
 			w.control(t, orders{Reset: true, Delay: map[string]int{"CloneVm": 200}})
 			late := quick
-			late.late = 400 * time.Millisecond
+			late.late = 600 * time.Millisecond
 			return providertest.Late{Lag: 150 * time.Millisecond, Open: func() family.Provider { return w.openWith(t, late, more...) }}
 		},
 	}
+	h.Wrong = w.wrong(t, more)
 	return h
 }

@@ -250,7 +250,7 @@ func (c *cloud) Delete(ctx context.Context, id string) error {
 }
 
 func (c *cloud) destroy(ctx context.Context, o object) error {
-	if prop[types.VirtualMachinePowerState](o, "runtime.powerState") != types.VirtualMachinePowerStatePoweredOff {
+	if !isOff(o) {
 		if err := c.powerOff(ctx, o.ref); err != nil {
 			return err
 		}

@@ -48,11 +48,16 @@ func (c *cloud) Sleep(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	used, err := c.one(ctx, o.ref, propExtra)
-	if err != nil || option(used, keyUser) == "" {
+	used, err := c.one(ctx, o.ref, "runtime.powerState", propExtra)
+	if err != nil || option(used, keyUser) == "" || !isOff(used) {
 		return err
 	}
 	return c.reconfigure(ctx, o.ref, types.VirtualMachineConfigSpec{ExtraConfig: options(keyUser, "", keyUser+keyEncoding, "")})
+}
+
+// isOff reports whether a machine is off, and not just suspended.
+func isOff(o object) bool {
+	return prop[types.VirtualMachinePowerState](o, "runtime.powerState") == types.VirtualMachinePowerStatePoweredOff
 }
 
 func (c *cloud) shutDown(ctx context.Context, vm ref) error {
@@ -66,7 +71,7 @@ func (c *cloud) shutDown(ctx context.Context, vm ref) error {
 	}
 	for deadline := time.Now().Add(c.timing.shutdown); time.Now().Before(deadline); {
 		o, err := c.one(ctx, vm, "runtime.powerState")
-		if err != nil || prop[types.VirtualMachinePowerState](o, "runtime.powerState") == types.VirtualMachinePowerStatePoweredOff {
+		if err != nil || isOff(o) {
 			return err
 		}
 		if err := wait(ctx, c.timing.look); err != nil {

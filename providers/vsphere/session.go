@@ -26,6 +26,7 @@ import (
 const (
 	largestAnswer = 64 << 20
 	logoutTime    = 5 * time.Second
+	rejectedFor   = time.Minute
 	apiVersion    = "6.7" // the oldest that has all that is asked for; newer vCenters speak it, too
 )
 
@@ -37,6 +38,13 @@ type session struct {
 	idle      func()
 	locks     keylock.Locks
 	current   atomic.Pointer[login]
+	rejected  rejection // behind the lock "login"
+}
+
+// rejection is a login that vCenter rejected. It isn't tried again at once: after five, vCenter locks the user out.
+type rejection struct {
+	err error
+	at  time.Time
 }
 
 // login is one login, with its cookie.
@@ -98,8 +106,14 @@ func (s *session) opened(ctx context.Context, ended *login) (*login, error) {
 	if l := s.current.Load(); l != nil && l != ended { // someone else was faster
 		return l, nil
 	}
+	if s.rejected.err != nil && time.Since(s.rejected.at) < rejectedFor {
+		return nil, s.rejected.err
+	}
 	l, err := s.login(ctx)
 	if err != nil {
+		if faulted[*types.InvalidLogin](err) {
+			s.rejected = rejection{err, time.Now()}
+		}
 		return nil, err
 	}
 	s.current.Store(l)

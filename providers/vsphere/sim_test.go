@@ -41,7 +41,7 @@ type orders struct {
 	Tasks  map[string]string `json:"tasks"`            // by method: what its task ends in
 	Delay  map[string]int    `json:"delay"`            // milliseconds, by task
 	Keys   bool              `json:"keys,omitempty"`   // refuse paths to single keys
-	Blind  string            `json:"blind,omitempty"`  // the virtual machine whose configuration can't be read
+	World  string            `json:"world,omitempty"`  // what is otherwise in vCenter; see change
 }
 
 type sim struct {
@@ -51,6 +51,7 @@ type sim struct {
 	mu      sync.Mutex
 	orders  orders
 	ended   map[string]bool // sessions
+	blind   map[types.ManagedObjectReference]*types.VirtualMachineConfigInfo
 	spoiled []types.ManagedObjectReference
 	initial []string
 }
@@ -59,12 +60,12 @@ type sim struct {
 func simMain() error {
 	log.SetOutput(io.Discard)
 	m := simulator.VPX()
-	m.Cluster, m.ClusterHost, m.Host, m.Pool, m.Datastore, m.Machine, m.Portgroup, m.Pod, m.Autostart = 2, 2, 0, 1, 2, 1, 1, 1, false
+	m.Cluster, m.ClusterHost, m.Host, m.Pool, m.Datastore, m.Machine, m.Portgroup, m.Pod, m.Autostart = 2, 2, 0, 1, 3, 1, 1, 1, false
 	if err := m.Create(); err != nil {
 		return err
 	}
 	defer m.Remove()
-	s := &sim{model: m, ended: map[string]bool{}}
+	s := &sim{model: m, ended: map[string]bool{}, blind: map[types.ManagedObjectReference]*types.VirtualMachineConfigInfo{}}
 	m.Service.TLS = new(tls.Config)
 	m.Service.Listen = &url.URL{Host: "127.0.0.1:0", User: url.UserPassword(simUser, simPassword)}
 	m.Service.HandleFunc("/control", s.control)
@@ -78,9 +79,9 @@ func simMain() error {
 		return err
 	}
 	s.initial = s.everything()
+	s.change("")
 	m.Map().Handler = s.before
 	m.Map().AddHandler(guests{})
-	server.URL.User = nil
 	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	if err := json.NewEncoder(os.Stdout).Encode(map[string]string{"url": "https://" + server.URL.Host, "cert": string(cert)}); err != nil {
 		return err
@@ -89,8 +90,19 @@ func simMain() error {
 	return err
 }
 
-// furnish makes templates of two of the machines: debian-12, and in a folder of its own, other/debian-12.
+// furnish makes templates of two of the machines: debian-12, and in a folder of its own, other/ubuntu-24. A datastore goes into a datastore cluster.
 func (s *sim) furnish(ctx context.Context) error {
+	for _, e := range s.model.Map().All("Datastore") {
+		if d := e.(*simulator.Datastore); d.Name == "LocalDS_2" {
+			task, err := vim.NewStoragePod(s.client, s.model.Map().Any("StoragePod").Reference()).MoveInto(ctx, []types.ManagedObjectReference{d.Self})
+			if err == nil {
+				err = task.Wait(ctx)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
 	vms := s.vms()
 	slices.SortFunc(vms, func(a, b *simulator.VirtualMachine) int { return strings.Compare(a.Name, b.Name) })
 	dc := s.model.Map().Any("Datacenter").(*simulator.Datacenter)
@@ -163,10 +175,47 @@ func (s *sim) control(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.mu.Unlock()
+	s.change(o.World)
 	if o.Reset {
 		s.reset(r.Context())
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"left": s.left(), "sessions": len(s.sessions())})
+}
+
+// change has something be otherwise in vCenter; anything else is as it was.
+func (s *sim) change(what string) {
+	m := s.model.Map()
+	for _, e := range m.All("ClusterComputeResource") {
+		c := e.(*simulator.ClusterComputeResource)
+		n := int32(len(c.Host))
+		if what == "maintenance" {
+			n = 0
+		}
+		c.Summary.(*types.ClusterComputeResourceSummary).NumEffectiveHosts = n
+	}
+	for _, e := range m.All("Datastore") {
+		d := e.(*simulator.Datastore)
+		d.Summary.MaintenanceMode, d.Summary.FreeSpace = "normal", d.Summary.Capacity/2
+		switch what {
+		case "datastore":
+			d.Summary.MaintenanceMode = "inMaintenance"
+		case "full":
+			d.Summary.FreeSpace = 1 << 20
+		}
+	}
+	for _, vm := range s.vms() {
+		if vm.Name == "debian-12" {
+			vm.Config.Template = what != "template"
+			vm.Summary.Storage.Committed = 3 << 30
+		}
+		gone := what == "blind" && strings.Contains(vm.Name, "blind")
+		if saved, is := s.blind[vm.Self]; is && !gone {
+			vm.Config = saved
+			delete(s.blind, vm.Self)
+		} else if gone && !is {
+			s.blind[vm.Self], vm.Config = vm.Config, nil
+		}
+	}
 }
 
 // sessions are those that aren't ended.
@@ -231,6 +280,9 @@ func (s *sim) before(ctx *simulator.Context, m *simulator.Method) (mo.Reference,
 	}
 	switch r := m.Body.(type) {
 	case *types.CloneVM_Task:
+		if s.model.Map().Get(r.Folder) == nil {
+			return nil, &types.ManagedObjectNotFound{Obj: r.Folder}
+		}
 		if fault := strict(r, o.Lacks); fault != nil {
 			return nil, fault
 		}

