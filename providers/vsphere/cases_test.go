@@ -83,6 +83,7 @@ func TestCases(t *testing.T) {
 		"vCenters without paths to keys":                       func(t *testing.T) { w.whole(t, spec(t, "keys")) },
 		"a folder that was deleted is made again":              func(t *testing.T) { w.folderGone(t, spec(t, "folder")) },
 		"templates by path, and datastore clusters":            func(t *testing.T) { w.places(t, spec(t, "path")) },
+		"clusters without DRS":                                 func(t *testing.T) { w.withoutDRS(t, spec) },
 		"lists take one call for each page":                    func(t *testing.T) { w.listCalls(t, spec) },
 		"a rejected password isn't tried at once again":        func(t *testing.T) { w.rejected(t) },
 		"a shutdown that takes too long is cut short":          func(t *testing.T) { w.hardStop(t, spec(t, "hard")) },
@@ -529,5 +530,23 @@ func (w *world) rejected(t *testing.T) {
 	}
 	if logins != 1 {
 		t.Errorf("%d logins with a wrong password: vCenter locks users out after five", logins)
+	}
+}
+
+// A cluster without DRS takes no machine that doesn't say on which host it is.
+func (w *world) withoutDRS(t *testing.T, spec func(*testing.T, string) family.MachineSpec) {
+	w.control(t, orders{World: "no DRS"})
+	c := w.open(t, "network", "DC0_DVPG0")
+	hosts := map[ref]bool{}
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		m := create(t, c, spec(t, name))
+		o, err := c.one(t.Context(), ref{Type: typeVM, Value: m.ID}, "runtime.host")
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts[prop[ref](o, "runtime.host")] = true
+	}
+	if len(hosts) != 2 {
+		t.Errorf("six machines are on %d of two hosts", len(hosts))
 	}
 }

@@ -130,7 +130,7 @@ func mine(o object, tags map[string]string) error {
 
 // clone asks for the clone, and waits for it. Where its caller goes, the task continues, and the next call finds it.
 func (c *cloud) clone(ctx context.Context, o *order, key string) (*object, error) {
-	request, err := c.request(ctx, o)
+	request, err := c.request(ctx, o, key)
 	if err != nil {
 		return nil, err
 	}
@@ -141,9 +141,11 @@ func (c *cloud) clone(ctx context.Context, o *order, key string) (*object, error
 		}
 		if absent(err) { // the template, the folder, or where it should run
 			c.outdated()
-			err = app.Errorf(app.ETransient, "Something that the machine needs was deleted in vCenter a moment ago: %w", err)
+			return nil, app.Errorf(app.ETransient, "Something that the machine needs was deleted in vCenter a moment ago: %w", err)
 		}
-		c.asked.Keep(key, "", err, c.timing.keep)
+		if faultOf(err) == nil { // it may have been carried out
+			c.asked.Keep(key, "", err, c.timing.keep)
+		}
 		return nil, err
 	}
 	task := answer.Returnval
@@ -225,7 +227,7 @@ func (c *cloud) start(ctx context.Context, o object) (family.Machine, error) {
 }
 
 // request is the clone: all that a machine has, it has from its first moment.
-func (c *cloud) request(ctx context.Context, o *order) (*types.CloneVM_Task, error) {
+func (c *cloud) request(ctx context.Context, o *order, key string) (*types.CloneVM_Task, error) {
 	s, err := c.theSite(ctx)
 	if err != nil {
 		return nil, err
@@ -251,8 +253,12 @@ func (c *cloud) request(ctx context.Context, o *order) (*types.CloneVM_Task, err
 	if err != nil {
 		return nil, err
 	}
+	host, err := c.hostOf(ctx, place, key)
+	if err != nil {
+		return nil, err
+	}
 	r := &types.CloneVM_Task{This: template.ref, Folder: folder, Name: machineName(o.spec), Spec: types.VirtualMachineCloneSpec{
-		Location: types.VirtualMachineRelocateSpec{Pool: &place.pool},
+		Location: types.VirtualMachineRelocateSpec{Pool: &place.pool, Host: host},
 		Config: &types.VirtualMachineConfigSpec{InstanceUuid: instanceUUID(o.spec.Tags), NumCPUs: int32(o.size.cpus), NumCoresPerSocket: &oneCore,
 			MemoryMB: int64(o.size.memoryMB), DeviceChange: devices, ExtraConfig: extra,
 			Annotation: "Created by Muster for " + o.spec.Hostname + ". Its settings muster.machine say whose it is: don't change them."}}}
@@ -277,28 +283,4 @@ func (o *order) extra() ([]types.BaseOptionValue, error) {
 	}
 	code := base64.StdEncoding.EncodeToString
 	return options(keyCard, text, keyMeta, code(meta), keyMeta+keyEncoding, "base64", keyUser, code([]byte(o.userData)), keyUser+keyEncoding, "base64"), nil
-}
-
-// place is where a machine goes.
-type place struct {
-	zone    string
-	pool    ref
-	store   *object
-	network *object
-}
-
-func (c *inventory) place(ctx context.Context, s *site, zone string) (p place, err error) {
-	cluster, err := s.cluster(zone, c.cluster)
-	if err != nil {
-		return p, err
-	}
-	p.zone = plain(prop[string](cluster, "name"))
-	if p.pool, err = c.poolOf(ctx, cluster); err != nil {
-		return p, err
-	}
-	if p.store, err = s.store(c.datastore, cluster); err != nil {
-		return p, err
-	}
-	p.network, err = s.port(c.network, cluster)
-	return p, err
 }

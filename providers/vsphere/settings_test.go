@@ -69,7 +69,8 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%q: %+v, %v", flavor, got, err)
 		}
 	}
-	for _, flavor := range []string{"", "2", "2x", "x4", "0x4", "2x0", "769x4", "2x24577", "2x0.1", "-1x4", "2x4x6", "2x4 GB", "2x0.99999", "1x0.33", "m7i.large"} {
+	for _, flavor := range []string{"", "2", "2x", "x4", "0x4", "2x0", "769x4", "2x24577", "2x0.1", "-1x4",
+		"2x4x6", "2x4 GB", "2x0.99999", "1x0.33", "m7i.large"} {
 		if got, err := readSize(flavor); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%q: %+v, %v", flavor, got, err)
 		}

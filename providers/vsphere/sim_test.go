@@ -191,6 +191,10 @@ func (s *sim) change(what string) {
 		if what == "maintenance" {
 			n = 0
 		}
+		if c.Configuration.DrsConfig.Enabled == nil {
+			c.Configuration.DrsConfig.Enabled = new(bool)
+		}
+		*c.Configuration.DrsConfig.Enabled = what != "no DRS"
 		c.Summary.(*types.ClusterComputeResourceSummary).NumEffectiveHosts = n
 	}
 	for _, e := range m.All("Datastore") {
@@ -282,6 +286,9 @@ func (s *sim) before(ctx *simulator.Context, m *simulator.Method) (mo.Reference,
 	case *types.CloneVM_Task:
 		if s.model.Map().Get(r.Folder) == nil {
 			return nil, &types.ManagedObjectNotFound{Obj: r.Folder}
+		}
+		if o.World == "no DRS" && r.Spec.Location.Host == nil {
+			return nil, &types.InvalidArgument{InvalidProperty: "spec.location.host"}
 		}
 		if fault := strict(r, o.Lacks); fault != nil {
 			return nil, fault

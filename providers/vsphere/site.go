@@ -30,6 +30,7 @@ type site struct {
 const (
 	typeDatacenter = "Datacenter"
 	typeCluster    = "ComputeResource" // those with one host and no cluster, too
+	typeDRS        = "ClusterComputeResource"
 	typeDatastore  = "Datastore"
 	typePod        = "StoragePod"
 	typeNetwork    = "Network"
@@ -87,8 +88,8 @@ func (c *inventory) readSite(ctx context.Context) (*site, error) {
 	}
 	s := &site{at: time.Now(), name: plain(prop[string](dc, "name")), datacenter: dc.ref, vms: prop[ref](dc, "vmFolder"),
 		clusters: map[string]object{}, datastores: map[string]object{}, pods: map[string]object{}, networks: map[string]object{}}
-	clusters, err := c.collect(ctx, []ref{prop[ref](dc, "hostFolder")}, below(),
-		want{typeCluster, []string{"name", "resourcePool", "datastore", "network", "summary"}})
+	paths := []string{"name", "resourcePool", "datastore", "network", "summary"}
+	clusters, err := c.collect(ctx, []ref{prop[ref](dc, "hostFolder")}, below(), want{typeCluster, paths}, want{typeDRS, append(slices.Clone(paths), propDRS)})
 	if err != nil {
 		return nil, err
 	}
@@ -298,6 +299,9 @@ func (s *site) port(name string, cluster object) (*object, error) {
 	if !reaches(cluster, n) {
 		return nil, setting("network", "Choose a port group that the cluster's hosts have.",
 			"network %q isn't available in compute cluster %s", name, plain(prop[string](cluster, "name")))
+	}
+	if n.Type == typePortgroup && prop[string](n, "switch") == "" {
+		return nil, setting("network", "Give the user the role Read-only on the distributed switch.", "the user can't see the distributed switch of network %q", name)
 	}
 	return &n, nil
 }
