@@ -164,7 +164,7 @@ func (w *world) slowClone(t *testing.T, c *cloud, spec family.MachineSpec) {
 	}
 }
 
-// vCenter continues with a clone whose caller gave up, and whoever asks again gets the same machine.
+// vCenter continues with a clone whose caller gave up, and another call gets the same machine.
 func (w *world) cutOff(t *testing.T, spec family.MachineSpec) {
 	c := w.open(t)
 	before := w.faults.Created()

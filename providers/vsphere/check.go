@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/providers/internal/account"
 
 	"github.com/vmware/govmomi/vim25/methods"
@@ -36,7 +37,7 @@ func (c *cloud) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]
 		s.failed(family.AboutRegion, c.datacenter, err)
 		return s.found, ctx.Err()
 	}
-	s.ok(family.AboutRegion, s.site.name, "Datacenter %s has %d compute clusters.", s.site.name, len(s.site.clusters))
+	s.ok(family.AboutRegion, s.site.name, "Datacenter %s has %s.", s.site.name, humanize.Count(len(s.site.clusters), "compute cluster"))
 	s.places(ctx)
 	s.folder(ctx)
 	s.machines(ctx)
@@ -226,7 +227,7 @@ func (s *survey) size(n family.MachineNeed) {
 			Hint: cmp.Or(e.Hint, "Correct the hardware type.")})
 		return
 	}
-	s.ok(family.AboutFlavor, name, "Size %s is %d vCPUs and %s GiB of memory.", name, z.cpus, account.Number(float64(z.memoryMB)/mebibytes))
+	s.ok(family.AboutFlavor, name, "Size %s is %s and %s GiB of memory.", name, humanize.Count(z.cpus, "vCPU"), account.Number(float64(z.memoryMB)/mebibytes))
 }
 
 func (s *survey) template(ctx context.Context, name string) *object {

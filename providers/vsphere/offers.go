@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -25,7 +26,7 @@ func (c *cloud) Offers(ctx context.Context) (out family.Offers, err error) {
 			return out, err
 		}
 		out.Flavors = append(out.Flavors, family.FlavorOffer{Flavor: template.Flavor{Flavor: name, CPU: float64(z.cpus), MemoryGB: float64(z.memoryMB) / mebibytes},
-			Description: fmt.Sprintf("%d vCPUs, %d GiB; any other size can be written the same way", z.cpus, z.memoryMB/mebibytes)})
+			Description: fmt.Sprintf("%s, %d GiB; any other size can be written the same way", humanize.Count(z.cpus, "vCPU"), z.memoryMB/mebibytes)})
 	}
 	images, err := c.templates(ctx, s)
 	if err != nil {
