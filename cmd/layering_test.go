@@ -350,6 +350,7 @@ var homes = []struct {
 	{"github.com/redis/go-redis", []string{"jobs", "jobs/budget", "jobs/queue"}, "Redis carries doorbells and nothing else"},
 	{"github.com/alicebob/miniredis", []string{"jobs/budget", "jobs/queue", "cmd/*", "cmd/muster/server"}, "the in-process Redis serves jobs; cmd starts it"},
 	{"github.com/digitalocean/godo", []string{"providers/digitalocean"}, "a cloud's SDK lives with its member"},
+	{"github.com/vmware/govmomi", []string{"providers/vsphere"}, "a cloud's SDK lives with its member"},
 	{"google.golang.org/api", nil, "Google's APIs are plain REST; its SDK for them is 10 MB of source and brings gRPC"},
 	{"cloud.google.com/go/auth", []string{"providers/google", "app/googleauth"}, "a cloud's credentials live with its member, and with what puts its tokens on requests"},
 	{"github.com/gophercloud/gophercloud", []string{"providers/openstack", "providers/rackspace", "providers/internal/openstack"}, "a cloud's SDK lives with its member, and with what the members of clouds made of OpenStack share"},

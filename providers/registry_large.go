@@ -11,12 +11,13 @@ import (
 	"muster/providers/digitalocean"
 	"muster/providers/openstack"
 	"muster/providers/rackspace"
+	"muster/providers/vsphere"
 )
 
 // LeftOut names the members that this build does not have.
 var LeftOut []string
 
-// largeRegistry bring SDKs: AWS's takes longer to compile than all of Muster, the others 10 seconds.
+// largeRegistry bring SDKs: AWS's takes longer to compile than all of Muster, VMware's 20 seconds, the others 10.
 var largeRegistry = map[string]registration{
 	"aws": {
 		Descriptor: aws.Descriptor,
@@ -52,5 +53,14 @@ var largeRegistry = map[string]registration{
 		},
 		// An account may read 1000 times and change something 100 times a minute; a verb of ours is two to eight calls, one of which changes something.
 		Rate: template.Rate{PerSecond: 1.5, Burst: 20},
+	},
+	"vsphere": {
+		Descriptor: vsphere.Descriptor,
+		Check:      vsphere.Check,
+		Constructor: func(_ context.Context, _ string, settings map[string]any, env Env) (family.Provider, error) {
+			return vsphere.Open(settings, env.network)
+		},
+		// vCenter counts no calls, but people work with it as well; a verb of ours is two to ten of them.
+		Rate: template.Rate{PerSecond: 5, Burst: 20},
 	},
 }

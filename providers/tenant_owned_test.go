@@ -6,6 +6,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
@@ -30,7 +31,7 @@ import (
 )
 
 // ownAddresses are where tenants' own clouds are. TestTenantProvidersCannotReachPrivateAddresses tries each.
-var ownAddresses = []string{"joyent.url", "openstack.auth_url"}
+var ownAddresses = []string{"joyent.url", "openstack.auth_url", "vsphere.url"}
 
 // Every field says who may set it, or a tenant could set what no one has thought about.
 func TestEveryFieldSaysWhoMaySetIt(t *testing.T) {
@@ -195,11 +196,15 @@ func (e elsewhere) LookupNetIP(context.Context, string, string) ([]netip.Addr, e
 // network, it does.
 func TestTenantProvidersCannotReachPrivateAddresses(t *testing.T) {
 	var hits atomic.Int64
-	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	secret := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		hits.Add(1)
 		http.Error(w, "the secret of the inside", http.StatusTeapot)
-	}))
+	})
+	inside, secure := httptest.NewServer(secret), httptest.NewTLSServer(secret)
 	t.Cleanup(inside.Close)
+	t.Cleanup(secure.Close)
+	_, securePort, _ := net.SplitHostPort(secure.Listener.Addr().String())
+	thumbprint := fmt.Sprintf("%x", sha256.Sum256(secure.Certificate().Raw))
 	_, port, _ := net.SplitHostPort(inside.Listener.Addr().String())
 	key := ecdsaPEM(t)
 	named := "http://api.example.com:" + port
@@ -208,6 +213,8 @@ func TestTenantProvidersCannotReachPrivateAddresses(t *testing.T) {
 		"openstack by name":    own("openstack", map[string]any{"auth_url": named + "/v3", "username": "u", "password": "p", "project": "x", "user_domain": "default"}),
 		"joyent by address":    own("joyent", map[string]any{"url": inside.URL, "account": "acme", "key": key}),
 		"joyent by name":       own("joyent", map[string]any{"url": named, "account": "acme", "key": key}),
+		"vsphere by address":   own("vsphere", map[string]any{"url": secure.URL, "username": "u", "password": "p", "thumbprint": thumbprint}),
+		"vsphere by name":      own("vsphere", map[string]any{"url": "https://vcenter.example.com:" + securePort, "username": "u", "password": "p", "thumbprint": thumbprint}),
 		"static":               own("static", map[string]any{"ssh_key": key, "machines": "m1 127.0.0.1 port=" + port + " host_key=\"" + publicLine(t, key) + "\""}),
 	} {
 		if _, there := registry[spec.Type]; !there {

@@ -2,6 +2,8 @@ package providers
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -64,11 +66,14 @@ func TestUsersCannotSetInstallationSettings(t *testing.T) {
 // Users of a provider reach no address of the server's network with its credentials or with theirs, and never act as the host.
 func TestUsersNeverActAsTheInstallation(t *testing.T) {
 	var seen atomic.Value
-	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	note := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen.Store(r.URL.Path)
 		http.Error(w, "inside", http.StatusTeapot)
-	}))
+	})
+	inside, secure := httptest.NewServer(note), httptest.NewTLSServer(note)
 	t.Cleanup(inside.Close)
+	t.Cleanup(secure.Close)
+	thumbprint := fmt.Sprintf("%x", sha256.Sum256(secure.Certificate().Raw))
 	address, sent := planted(t)
 	key := ecdsaPEM(t)
 	base := func(kind string, settings map[string]any) template.ProviderSpec { return provider(kind, settings) }
@@ -80,6 +85,9 @@ func TestUsersNeverActAsTheInstallation(t *testing.T) {
 		"joyent with their own":          {base("joyent", map[string]any{"url": "https://cloudapi.example.com", "account": "acme", "key": key}), providervalue.Values{"url": inside.URL, "key": key}},
 		"openstack with the provider's password": {base("openstack", map[string]any{"auth_url": "https://k.example.com/v3", "username": "u", "password": "p", "project": "x", "user_domain": "default"}),
 			providervalue.Values{"auth_url": inside.URL + "/v3"}},
+		"vsphere with the provider's password": {base("vsphere", map[string]any{"url": "https://vcenter.example.com", "username": "u", "password": "p"}), providervalue.Values{"url": secure.URL, "thumbprint": thumbprint}},
+		"vsphere with their own": {base("vsphere", map[string]any{"url": "https://vcenter.example.com", "username": "u", "password": "p"}),
+			providervalue.Values{"url": secure.URL, "thumbprint": thumbprint, "username": "mine", "password": "mine"}},
 		"aws with half of a key":         {base("aws", map[string]any{"region": "eu-central-1", "api_url": address}), providervalue.Values{"access_key_id": "AKIAMINE"}},
 		"google in another universe":     {base("google", map[string]any{"zone": "europe-west3-a", "project": "p1"}), providervalue.Values{"credentials": keyFor(t, "https://oauth2.googleapis.com/token", "attacker.example.com")}},
 		"google with a token server":     {base("google", map[string]any{"zone": "europe-west3-a", "project": "p1"}), providervalue.Values{"credentials": keyFor(t, inside.URL+"/token", "")}},

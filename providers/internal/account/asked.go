@@ -88,3 +88,9 @@ func Standing[T any](ctx context.Context, a *Asked, intent string, late time.Dur
 	}
 	return one, err
 }
+
+// ID returns the thing that was made, or asked for, a short while ago; "" where that isn't known.
+func (a *Asked) ID(intent string) string {
+	x, _ := a.of(intent)
+	return x.id
+}
