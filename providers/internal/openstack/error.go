@@ -65,8 +65,14 @@ func fromStatus(err gophercloud.ErrUnexpectedResponseCode) *app.Error {
 // pythonClass is the raw class of an exception, which services hand on when they do not know better.
 var pythonClass = regexp.MustCompile(`\s*<class '([^'<>]*)'>`)
 
-// Plain leaves raw classes out of a message.
+// pythonList is a list of names as Python writes it, which Neutron has in its messages.
+var pythonList = regexp.MustCompile(`\['[a-z_]+'(, '[a-z_]+')*\]`)
+
+// Plain leaves raw classes out of a message, and writes lists of names as people do.
 func Plain(message string) string {
+	message = pythonList.ReplaceAllStringFunc(message, func(list string) string {
+		return strings.NewReplacer("[", "", "]", "", "'", "", "_", " ").Replace(list)
+	})
 	return strings.TrimSpace(pythonClass.ReplaceAllString(message, ""))
 }
 

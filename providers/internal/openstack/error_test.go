@@ -78,6 +78,20 @@ func TestCloudErrorsAreReadable(t *testing.T) {
 	}
 }
 
+// Neutron writes its lists as Python does.
+func TestListsInMessagesAreReadable(t *testing.T) {
+	for in, want := range map[string]string{
+		"Quota exceeded for resources: ['security_group'].":     "Quota exceeded for resources: security group.",
+		"Quota exceeded for resources: ['port', 'floatingip'].": "Quota exceeded for resources: port, floatingip.",
+		"'[x]' is not a 'base64'":                               "'[x]' is not a 'base64'",
+	} {
+		body := []byte(`{"NeutronError": {"type": "OverQuota", "message": "` + in + `", "detail": ""}}`)
+		if e := app.AsError(Coded(gophercloud.ErrUnexpectedResponseCode{Actual: http.StatusConflict, Body: body})); e.Message != want {
+			t.Errorf("%q is reported as %q", in, e.Message)
+		}
+	}
+}
+
 func TestAddresses(t *testing.T) {
 	fixed, floats := "fixed", "floating"
 	for name, c := range map[string]struct {
