@@ -302,3 +302,21 @@ func TestDeleteSurvivesOutages(t *testing.T) {
 		})
 	}
 }
+
+// Without Cinder, Nova takes a server with a volume and fails to build it. It isn't asked then, and people read what is missing.
+func TestDisksNeedVolumeService(t *testing.T) {
+	s, h := harness(t, nil)
+	s.With(func(c *fake.Cloud) { c.Services = []string{"compute", "network", "image"} })
+	p := h.Open(t)
+	for _, setting := range []string{"boot_volume_gb", "data_disk_gb"} {
+		spec, _ := h.Spec(t, setting)
+		spec.Flavor.Extra = map[string]string{setting: "10"}
+		_, err := p.Create(t.Context(), spec)
+		if app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), "no volume service") {
+			t.Errorf("%s: %v", setting, err)
+		}
+	}
+	if n := s.faults.Created(); n > 0 {
+		t.Errorf("%d creates", n)
+	}
+}

@@ -217,6 +217,11 @@ func (c *Cloud) guarded(do http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// hasVolumes reports whether there is a volume service.
+func (c *Cloud) hasVolumes() bool {
+	return slices.Contains(c.Services, "volumev3") || slices.Contains(c.Services, "volume")
+}
+
 // authenticate is Keystone's.
 func (c *Cloud) authenticate(w http.ResponseWriter, r *http.Request) {
 	type named struct{ ID, Name string }

@@ -40,6 +40,9 @@ func (c nova) makeServer(w http.ResponseWriter, r *http.Request) {
 	}
 	s := &server{id: newID(), name: in.Name, flavor: in.Flavor, image: in.Image, zone: in.Zone, metadata: in.Metadata, drive: in.Drive, disks: in.Disks, made: time.Now().UTC().Truncate(time.Second),
 		status: "BUILD", task: "scheduling", at: time.Now().Add(c.build), fault: c.Fault}
+	if !c.hasVolumes() && slices.ContainsFunc(in.Disks, func(d disk) bool { return d.Destination == "volume" }) {
+		s.fault = "Build of instance " + s.id + " aborted: publicURL endpoint for volumev3 service not found" // it is found out by the one who builds it
+	}
 	if c.rackspace && in.UserData != "" && !in.Drive {
 		novaError(w, http.StatusBadRequest, "User data needs a config drive.")
 		return
