@@ -31,11 +31,20 @@ const (
 	Throttled = conformance.Throttled
 )
 
+// RunStory checks what a member promises with a single machine.
+func RunStory(t *testing.T, h Harness) { conformance.RunStory(t, h) }
+
+// RunWithoutVolumes is Run for an account that has none, though the member makes some.
+func RunWithoutVolumes(t *testing.T, h Harness) {
+	conformance.Run(t, h)
+	t.Run("story", func(t *testing.T) { RunStory(t, h) })
+}
+
 // Run checks a member against the contract.
 func Run(t *testing.T, h Harness) {
 	conformance.Run(t, h)
 	conformance.RunDisks(t, h)
-	t.Run("story", func(t *testing.T) { conformance.RunStory(t, h) })
+	t.Run("story", func(t *testing.T) { RunStory(t, h) })
 }
 
 // AuthorizedKey writes a public key as one line without a line break.
