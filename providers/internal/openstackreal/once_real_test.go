@@ -40,7 +40,7 @@ func persist(t *testing.T, p family.Provider, spec family.MachineSpec) family.Ma
 	}
 }
 
-// TestCreatesThatWereCutOff gives creates up at all moments, in the same and in other intents, and wants one server per intent in the end.
+// TestCreatesThatWereCutOff cancels creates at all moments, in the same and in other intents, and wants one server per intent in the end.
 func TestCreatesThatWereCutOff(t *testing.T) {
 	h := harness(t, nil)
 	moments := []time.Duration{5, 20, 50, 100, 200, 300, 400, 600, 800, 1000, 1500, 2500}
