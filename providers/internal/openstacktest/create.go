@@ -86,6 +86,14 @@ func (c nova) makeServer(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if most := c.Limits.Ports; !c.rackspace && most >= 0 && u.Ports+len(s.networks) > most {
+		problem := "Maximum number of ports exceeded"
+		if u.Ports > most { // as after the quota was lowered
+			problem = fmt.Sprintf("The number of defined ports: %d is over the limit: %d", u.Ports, most)
+		}
+		novaError(w, http.StatusForbidden, problem)
+		return
+	}
 	s.born = time.Now()
 	c.servers[s.id] = s
 	answer(w, http.StatusAccepted, object{"server": object{"id": s.id, "links": []any{}, "OS-DCF:diskConfig": "MANUAL", "security_groups": []any{object{"name": "default"}}, "adminPass": "k3vS9cBfYzJp"}})
