@@ -174,7 +174,7 @@ func TestProofThatIsRefused(t *testing.T) {
 		"an unknown network":     {[]string{"astray"}, nil, []string{`network "nowhere" doesn't exist in the project`, "openstack network list"}},
 		"no server left":         {[]string{"stack"}, quota("compute", "instances"), []string{"the quota allows 0 servers", "Quota exceeded for instances: Requested 1, but already used 0 of 0 instances"}},
 		"no security group left": {[]string{"stack"}, quota("network", "security_group"), []string{"the quota allows 0 security groups", "Quota exceeded for resources: security group."}},
-		"no floating IP left":    {[]string{"stack"}, quota("network", "floatingip"), []string{"the quota allows 0 floating IPs", "Quota exceeded for resources: floatingip."}},
+		"no floating IP left":    {[]string{"stack"}, quota("network", "floatingip"), []string{"the quota allows 0 floating IPs", "Quota exceeded for resources: floating IP."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.arrange != nil {
