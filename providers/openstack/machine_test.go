@@ -320,3 +320,22 @@ func TestDisksNeedVolumeService(t *testing.T) {
 		t.Errorf("%d creates", n)
 	}
 }
+
+// A server that is deleted while it's built may end in ERROR by the build's failure, with the deletion forgotten. It's requested again.
+func TestDeleteOvertakenByFailedBuild(t *testing.T) {
+	for overtaken, code := range map[int]app.Code{1: "", 3: app.ETransient} {
+		s, h := harness(t, nil)
+		p := s.open(t, nil)
+		spec, _ := h.Spec(t, "overtaken")
+		m, err := p.Create(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.With(func(c *fake.Cloud) { c.Overtaken = overtaken })
+		if err := p.Delete(t.Context(), m.ID); app.CodeOf(err) != code {
+			t.Errorf("%d times: %v", overtaken, err)
+		}
+		s.With(func(c *fake.Cloud) { c.Overtaken = 0 })
+		s.clear(t, p)
+	}
+}

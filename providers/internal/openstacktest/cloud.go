@@ -44,6 +44,7 @@ type Cloud struct {
 	Revokes   func() bool // asked at each call with a token whether to refuse it, and all tokens with it
 	Roles     []string
 	Services  []string // in the catalog
+	Overtaken int      // so many deletions are forgotten, since the server's build fails just then
 	PageSize  int
 	Limits    Limits
 	Used      Limits // by others of the project
