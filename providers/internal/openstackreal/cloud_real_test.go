@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,13 +41,11 @@ const (
 
 // openStack is a running cloud.
 type openStack struct {
-	dir      string
-	front    *front
-	machines *machines
+	dir   string
+	front *front
 
 	mu      sync.Mutex
 	running map[string]*process
-	order   []string // in which they were started
 	tokens  map[string]token
 }
 
@@ -71,34 +68,17 @@ func start(dir string) (*openStack, error) {
 		{"networks, images and flavors", c.seed},
 	} {
 		if err := step.do(); err != nil {
-			return c, fmt.Errorf("%s: %w", step.name, err)
+			return nil, fmt.Errorf("%s: %w", step.name, err)
 		}
 		fmt.Printf("OpenStack has its %s after %s\n", step.name, time.Since(began).Round(time.Second))
 	}
 	return c, nil
 }
 
-// stop ends all of it. What is still running then ends with the namespace.
-func (c *openStack) stop() {
-	if c.machines != nil {
-		c.machines.stop()
-	}
-	if c.front != nil {
-		c.front.stop()
-	}
-	slices.Reverse(c.order)
-	for _, name := range c.order {
-		c.running[name].stop(10 * time.Second)
-	}
-}
-
 func (c *openStack) launch(name string, env []string, argv ...string) (*process, error) {
 	p, err := launch(c.dir, name, env, argv...)
 	if err == nil {
 		c.mu.Lock()
-		if c.running[name] == nil {
-			c.order = append(c.order, name)
-		}
 		c.running[name] = p
 		c.mu.Unlock()
 	}

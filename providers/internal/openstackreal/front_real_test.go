@@ -30,8 +30,7 @@ const (
 
 // front is the cloud's public endpoints: each passes calls to its service, with faults.
 type front struct {
-	faults  *providertest.Faults
-	servers []*http.Server
+	faults *providertest.Faults
 
 	mu      sync.Mutex
 	watches []*watched
@@ -82,34 +81,24 @@ func newFront() (*front, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := &http.Server{Handler: f.faults.Wrap(f.delay(f.look(pass))), ErrorLog: log.New(io.Discard, "", 0)}
-		f.servers = append(f.servers, s)
+		s := &http.Server{Handler: f.faults.Wrap(f.gate(pass)), ErrorLog: log.New(io.Discard, "", 0)}
 		go func() { _ = s.Serve(l) }()
 	}
 	return f, nil
 }
 
-func (f *front) stop() {
-	for _, s := range f.servers {
-		_ = s.Close()
-	}
-}
-
-// look tells those who wait for a call that it has come, before the service receives it.
-func (f *front) look(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.mu.Lock()
-		f.watches = slices.DeleteFunc(f.watches, func(one *watched) bool {
-			if one.which(r) {
-				one.left--
-			}
-			if one.left == 0 {
-				close(one.came)
-			}
-			return one.left == 0
-		})
-		f.mu.Unlock()
-		next.ServeHTTP(w, r)
+// tell tells those who wait for a call that it has come, before the service receives it.
+func (f *front) tell(r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watches = slices.DeleteFunc(f.watches, func(one *watched) bool {
+		if one.which(r) {
+			one.left--
+		}
+		if one.left == 0 {
+			close(one.came)
+		}
+		return one.left == 0
 	})
 }
 
@@ -122,13 +111,14 @@ func (f *front) nth(n int, which func(*http.Request) bool) <-chan struct{} {
 	return one.came
 }
 
-// delay has Nova receive creates late, also those that no one waits for any more, as a busy proxy or Nova itself does.
-func (f *front) delay(next http.Handler) http.Handler {
+// gate passes calls on. It can have Nova receive creates late, also those that no one waits for any more, as a busy proxy or Nova itself does.
+func (f *front) gate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		late := f.late
 		f.mu.Unlock()
 		if late == 0 || !f.faults.Creates(r) {
+			f.tell(r)
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -138,6 +128,7 @@ func (f *front) delay(next http.Handler) http.Handler {
 		}
 		f.pending.Add(1)
 		defer f.pending.Done()
+		f.tell(r)
 		time.Sleep(late)
 		again := r.Clone(context.WithoutCancel(r.Context()))
 		again.Body = io.NopCloser(bytes.NewReader(body))

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -19,8 +18,6 @@ import (
 // authorized keys and its name from there. So that what we give a machine is held to its purpose.
 type machines struct {
 	c    *openStack
-	end  chan struct{}
-	all  sync.WaitGroup
 	runs map[string]*machine // by the server's id
 }
 
@@ -30,30 +27,17 @@ type machine struct {
 	process   *process // nil while it's stopped
 }
 
-// watch follows the cloud's servers until it's stopped.
-func watch(c *openStack) *machines {
-	m := &machines{c: c, end: make(chan struct{}), runs: map[string]*machine{}}
-	m.all.Go(func() {
+// watch follows the cloud's servers from now on.
+func watch(c *openStack) {
+	m := &machines{c: c, runs: map[string]*machine{}}
+	go func() {
 		for {
 			if err := m.look(); err != nil {
 				fmt.Println("machines:", err) // a service may be frozen
 			}
-			select {
-			case <-m.end:
-				return
-			case <-time.After(time.Second):
-			}
+			time.Sleep(time.Second)
 		}
-	})
-	return m
-}
-
-func (m *machines) stop() {
-	close(m.end)
-	m.all.Wait()
-	for id := range m.runs {
-		m.remove(id)
-	}
+	}()
 }
 
 func (m *machines) look() error {

@@ -31,17 +31,12 @@ func run(m *testing.M) int {
 		return enter()
 	}
 	c, err := start(dir)
-	if err == nil {
-		cloud = c
-		code := m.Run()
-		c.stop()
-		return code
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "OpenStack doesn't start: %v\n", err)
+		return 1
 	}
-	fmt.Fprintf(os.Stderr, "OpenStack doesn't start: %v\n", err)
-	if c != nil {
-		c.stop()
-	}
-	return 1
+	cloud = c
+	return m.Run() // nothing has to be stopped: this is process 1 of its namespace
 }
 
 // enter runs the tests in a process with its own network, processes and mounts, so that listeners, addresses and whatever the tests leave running end

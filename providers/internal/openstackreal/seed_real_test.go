@@ -87,7 +87,7 @@ func (c *openStack) seed() error {
 	if err := c.process("nova-compute").until("server", c.tryServer); err != nil {
 		return err
 	}
-	c.machines = watch(c)
+	watch(c)
 	return nil
 }
 
