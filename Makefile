@@ -31,10 +31,10 @@ TEST = $(if $(CI),GO="$(GO)" $(GO) run ./cmd/retest,$(GO) test) -vet=off -ldflag
 REAL_MUSTER := ^(TestRealRedisFlushedInTheMiddleOfACreate|TestRealPostgresServersKilledOneAfterTheOther|TestRealOwnerVisitsANode|TestBrowserStory|TestBrowserTerminal|TestRealProvisionerInAnotherNetwork|TestRealTemplateRedis|TestRealOpenAPILintsClean|TestRealFiles)$$
 REAL_OTHERS := ^(TestPostgres|TestPostgresServersShareTheWork|TestPostgresMigrationsUpAndDown|TestPostgresBackup|TestShellcheckFindsNothing|TestRealMachines|TestExim)$$
 
-.PHONY: help provider-checks build demo dev dev-clean pages test test-real test-all lint check-size check-deploy release release-snapshot check-release release-tools chaos bench bench-go screenshots generate check clean
+.PHONY: help provider-checks build demo dev dev-clean pages test test-real test-openstack test-all lint check-size check-deploy release release-snapshot check-release release-tools chaos bench bench-go screenshots generate check clean
 
 # See deploy/build/memory.sh. An empty one is Go's default.
-dev dev-clean test test-real test-all lint check release-tools release-snapshot: export GOGC := $(shell deploy/build/memory.sh)
+dev dev-clean test test-real test-openstack test-all lint check release-tools release-snapshot: export GOGC := $(shell deploy/build/memory.sh)
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target about; do printf '%-14s %s\n' "$$target" "$$about"; done
@@ -68,10 +68,14 @@ test-real: build ## a short check against each real part, in minutes; see deploy
 	$(TEST) -tags small -short -run Small ./app/store
 	$(MAKE) demo ONCE=1 check-size
 
+test-openstack: ## the openstack provider and the program against a real OpenStack, which it starts; needs deploy/ci/setup.sh openstack; part of test-all
+	$(TEST) -tags real,openstack -count=1 -timeout 90m ./providers/internal/openstackreal
+
 test-all: build check lint ## everything, in full and with the race detector: all templates, browsers, long variants; about an hour
 	$(TEST) $(RACING) -tags real -timeout 60m ./...
 	$(TEST) -tags small -short ./app/store/blob ./app/store/kms ./providers
 	$(TEST) -tags small -short -run Small ./app/store
+	$(MAKE) test-openstack
 	$(MAKE) demo ONCE=1 check-size check-deploy check-release
 	$(MAKE) chaos ROUNDS=100 SANDBOX_ROUNDS=10 MANY_ROUNDS=10
 
@@ -148,7 +152,7 @@ check: ## formatting and go vet
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	@$(GO) build -o bin/vet ./cmd/vet
-	$(GO) vet -vettool=$(CURDIR)/bin/vet -tags real ./...
+	$(GO) vet -vettool=$(CURDIR)/bin/vet -tags real,openstack ./...
 
 clean: ## delete bin
 	rm -rf bin

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"slices"
 	"sync"
@@ -107,7 +108,7 @@ func (f *Faults) Wrap(endpoint http.Handler) http.Handler {
 			http.Error(w, "too many requests", http.StatusTooManyRequests)
 		case Slow:
 			answer := newRecorder()
-			endpoint.ServeHTTP(answer, r)
+			endpoint.ServeHTTP(answer, r.WithContext(context.WithoutCancel(r.Context())))
 			select {
 			case <-time.After(slowFor):
 			case <-r.Context().Done():

@@ -21,14 +21,16 @@ type story[S T[S]] struct {
 	spec family.MachineSpec
 	keys Keys
 	m    family.Machine // empty before it was created
+
+	unclear bool // whether a create was given up that the cloud may still carry out
 }
 
 // StoryMachines is how many machines RunStory has at most if the member keeps its promises; one that breaks them may make one more.
 const StoryMachines = 1
 
 // RunStory checks what a member promises with a single machine, so that it costs little in a real account. It's what
-// `muster provider prove` does; Run checks more, with some thirty machines.
-func RunStory[S T[S]](t S, h Harness[S]) {
+// `muster provider prove` does; Run checks more, with some thirty machines. It reports whether a create was given up that the cloud may still carry out.
+func RunStory[S T[S]](t S, h Harness[S]) (unclear bool) {
 	s := &story[S]{Harness: h, root: t, p: h.Open(t)}
 	s.spec, s.keys = h.Spec(t, "story")
 	s.spec.Zone, s.spec.Firewall = h.Zone, h.Firewall
@@ -42,6 +44,7 @@ func RunStory[S T[S]](t S, h Harness[S]) {
 	t.Run("the machine sleeps, wakes and keeps its files", s.sleeps)
 	t.Run("the machine is deleted", s.deletes)
 	t.Run("nothing is left", s.nothingLeft)
+	return s.unclear
 }
 
 func (s *story[S]) account(t S) {
@@ -70,7 +73,8 @@ func (s *story[S]) account(t S) {
 var cutOff = []time.Duration{20 * time.Millisecond, 300 * time.Millisecond, time.Second}
 
 func (s *story[S]) create(t S) {
-	for _, after := range cutOff {
+	s.unclear = true
+	for i, after := range cutOff {
 		ctx, cancel := context.WithTimeout(t.Context(), after)
 		_, err := s.p.Create(ctx, s.spec)
 		cancel()
@@ -78,10 +82,12 @@ func (s *story[S]) create(t S) {
 			break // the cloud was faster
 		}
 		if e := app.AsError(err); e.Code == app.EInvalid || e.Code == app.ECredentials || e.Code == app.EQuota {
+			s.unclear = i > 0 // the earlier ones had no answer
 			t.Fatalf("create: %v", err)
 		}
 	}
 	s.m = lists[S]{s.Harness}.persist(t, s.p, s.spec)
+	s.unclear = false
 	again := create(t, s.p, s.spec)
 	if s.m.ID == "" || again.ID != s.m.ID {
 		t.Errorf("one intent created the machines %q and %q", s.m.ID, again.ID)

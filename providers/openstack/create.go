@@ -105,6 +105,11 @@ func (p *Provider) options(ctx context.Context, s *stack.Session, o order) (serv
 	if o.machineOptionsOf.drive {
 		opts.ConfigDrive = &o.machineOptionsOf.drive
 	}
+	if d := o.machineOptionsOf.disks; d.BootGB > 0 || d.DataGB > 0 { // Nova would take the order, and fail to build the server
+		if err := s.Needs("volume", s.Volume); err != nil {
+			return opts, err
+		}
+	}
 	flavor, err := p.catalog.Flavor(ctx, s, o.spec.Flavor.Flavor)
 	if err != nil {
 		return opts, err

@@ -302,3 +302,40 @@ func TestDeleteSurvivesOutages(t *testing.T) {
 		})
 	}
 }
+
+// Without Cinder, Nova takes a server with a volume and fails to build it. It isn't asked then, and people read what is missing.
+func TestDisksNeedVolumeService(t *testing.T) {
+	s, h := harness(t, nil)
+	s.With(func(c *fake.Cloud) { c.Services = []string{"compute", "network", "image"} })
+	p := h.Open(t)
+	for _, setting := range []string{"boot_volume_gb", "data_disk_gb"} {
+		spec, _ := h.Spec(t, setting)
+		spec.Flavor.Extra = map[string]string{setting: "10"}
+		_, err := p.Create(t.Context(), spec)
+		if app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), "no volume service") {
+			t.Errorf("%s: %v", setting, err)
+		}
+	}
+	if n := s.faults.Created(); n > 0 {
+		t.Errorf("%d creates", n)
+	}
+}
+
+// A server that is deleted while it's built may end in ERROR by the build's failure, with the deletion forgotten. It's requested again.
+func TestDeleteOvertakenByFailedBuild(t *testing.T) {
+	for overtaken, code := range map[int]app.Code{1: "", 3: app.ETransient} {
+		s, h := harness(t, nil)
+		p := s.open(t, nil)
+		spec, _ := h.Spec(t, "overtaken")
+		m, err := p.Create(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.With(func(c *fake.Cloud) { c.Overtaken = overtaken })
+		if err := p.Delete(t.Context(), m.ID); app.CodeOf(err) != code {
+			t.Errorf("%d times: %v", overtaken, err)
+		}
+		s.With(func(c *fake.Cloud) { c.Overtaken = 0 })
+		s.clear(t, p)
+	}
+}

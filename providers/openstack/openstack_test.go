@@ -147,6 +147,8 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 			})},
 			{Name: "the quota of servers", Code: app.EQuota, Arrange: with(func(c *fake.Cloud) { c.Limits.Servers = 0 })},
 			{Name: "the quota of CPUs", Code: app.EQuota, Arrange: with(func(c *fake.Cloud) { c.Used.Cores = 39 })},
+			{Name: "the quota of ports", Code: app.EQuota, Arrange: with(func(c *fake.Cloud) { c.Limits.Ports = 0 })},
+			{Name: "more ports than the quota", Code: app.EQuota, Arrange: with(func(c *fake.Cloud) { c.Limits.Ports, c.Used.Ports = 0, 1 })},
 			{Name: "the quota of floating IPs", Code: app.EQuota, Arrange: with(func(c *fake.Cloud) { c.Limits.Floating = 0 })},
 			{Name: "a network without a router", Code: app.EInvalid, Arrange: with(func(c *fake.Cloud) { c.Routed = false })},
 			{Name: "a policy that forbids servers", Code: app.ECredentials, Arrange: with(func(c *fake.Cloud) { c.Forbidden = "POST /servers" })},

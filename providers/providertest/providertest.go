@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -35,7 +36,7 @@ const (
 // package's column in docs/providers.md, or writes that column: see `make provider-checks`.
 func Run(t *testing.T, h Harness) {
 	checks := append(conformance.Checks(h), conformance.DiskChecks(h)...)
-	checks = append(checks, conformance.Case[*testing.T]{Name: "the story of `muster provider prove`", Do: func(t *testing.T) { conformance.RunStory(t, h) }})
+	checks = append(checks, conformance.Case[*testing.T]{Name: "the story of `muster provider prove`", Do: func(t *testing.T) { RunStory(t, h) }})
 	names, applied := make([]string, len(checks)), map[string]bool{}
 	ran := 0
 	for i, check := range checks {
@@ -49,6 +50,21 @@ func Run(t *testing.T, h Harness) {
 	if h.Judge != "" && ran == len(checks) && !t.Failed() {
 		compareColumn(t, h.Judge, names, applied)
 	}
+}
+
+// RunStory checks what a member promises with a single machine.
+func RunStory(t *testing.T, h Harness) { conformance.RunStory(t, h) }
+
+// WithoutVolumes returns the harness of an account that has no volumes though the member makes some.
+func WithoutVolumes(h Harness, why string) Harness {
+	h.Skips = maps.Clone(h.Skips)
+	if h.Skips == nil {
+		h.Skips = map[string]string{}
+	}
+	for _, check := range conformance.DiskChecks(h) {
+		h.Skips[check.Name] = why
+	}
+	return h
 }
 
 // AuthorizedKey writes a public key as one line without a line break.

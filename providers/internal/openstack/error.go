@@ -65,8 +65,14 @@ func fromStatus(err gophercloud.ErrUnexpectedResponseCode) *app.Error {
 // pythonClass is the raw class of an exception, which services hand on when they do not know better.
 var pythonClass = regexp.MustCompile(`\s*<class '([^'<>]*)'>`)
 
-// Plain leaves raw classes out of a message.
+// pythonList is a list of names as Python writes it, which Neutron has in its messages.
+var pythonList = regexp.MustCompile(`\['[a-z_]+'(, '[a-z_]+')*\]`)
+
+// Plain leaves raw classes out of a message, and writes lists of names as people do.
 func Plain(message string) string {
+	message = pythonList.ReplaceAllStringFunc(message, func(list string) string {
+		return strings.NewReplacer("[", "", "]", "", "'", "", "_", " ", "floatingip", "floating IP").Replace(list)
+	})
 	return strings.TrimSpace(pythonClass.ReplaceAllString(message, ""))
 }
 
@@ -132,7 +138,7 @@ func contains(text string, words ...string) bool {
 
 // quota reports whether a refusal is about a limit of the project.
 func quota(kind, message string) bool {
-	return kind == "OverQuota" || contains(message, "quota", "limitexceeded", "limit exceeded", "maximum limit") || contains(message, "maximum number of") && !contains(message, "retries")
+	return kind == "OverQuota" || contains(message, "quota", "limitexceeded", "limit exceeded", "maximum limit", "is over the limit") || contains(message, "maximum number of") && !contains(message, "retries")
 }
 
 // full reports whether a refusal is about room that the cloud does not have.

@@ -21,6 +21,7 @@ func TestErrorCodes(t *testing.T) {
 		{"Nova's quota", 403, `{"forbidden": {"code": 403, "message": "Quota exceeded for cores: Requested 4, but already used 20 of 20 cores"}}`, app.EQuota},
 		{"Nova's policy", 403, `{"forbidden": {"code": 403, "message": "Policy doesn't allow os_compute_api:servers:create to be performed."}}`, app.ECredentials},
 		{"ports", 403, `{"forbidden": {"code": 403, "message": "Maximum number of ports exceeded"}}`, app.EQuota},
+		{"ports, while they are counted", 403, `{"forbidden": {"code": 403, "message": "The number of defined ports: 1 is over the limit: 0"}}`, app.EQuota},
 		{"Neutron's quota", 409, `{"NeutronError": {"type": "OverQuota", "message": "Quota exceeded for resources: ['floatingip'].", "detail": ""}}`, app.EQuota},
 		{"Neutron is out of addresses", 409, `{"NeutronError": {"type": "IpAddressGenerationFailure", "message": "No more IP addresses available on network 1.", "detail": ""}}`, app.ECapacity},
 		{"Cinder's quota", 413, `{"overLimit": {"code": 413, "message": "VolumeLimitExceeded: Maximum number of volumes allowed (10) exceeded for quota 'volumes'.", "retryAfter": "0"}}`, app.EQuota},
@@ -75,6 +76,20 @@ func TestCloudErrorsAreReadable(t *testing.T) {
 	s.Status, s.Fault.Message = "ERROR", "Build of instance 1 aborted: <class 'neutronclient.common.exceptions.ConnectionFailed'>"
 	if e, m := s.Failed(), s.Machine(nil); contains(e.Message+m.Note, "<class") {
 		t.Errorf("a server's fault is reported as %q, %q", e.Message, m.Note)
+	}
+}
+
+// Neutron writes its lists as Python does.
+func TestListsInMessagesAreReadable(t *testing.T) {
+	for in, want := range map[string]string{
+		"Quota exceeded for resources: ['security_group'].":     "Quota exceeded for resources: security group.",
+		"Quota exceeded for resources: ['port', 'floatingip'].": "Quota exceeded for resources: port, floating IP.",
+		"'[x]' is not a 'base64'":                               "'[x]' is not a 'base64'",
+	} {
+		body := []byte(`{"NeutronError": {"type": "OverQuota", "message": "` + in + `", "detail": ""}}`)
+		if e := app.AsError(Coded(gophercloud.ErrUnexpectedResponseCode{Actual: http.StatusConflict, Body: body})); e.Message != want {
+			t.Errorf("%q is reported as %q", in, e.Message)
+		}
 	}
 }
 

@@ -77,6 +77,9 @@ func placed(ctx context.Context, s *Session, p Pace, id string) (*Server, error)
 	return last, err
 }
 
+// deletes is how often a deletion is requested again that ended in a failure of the server.
+const deletes = 2
+
 // Remove deletes a server, does what else is to be done meanwhile, and waits until server and volumes are gone. An absent server is success.
 func Remove(ctx context.Context, s *Session, p Pace, id string, meanwhile func() error) error {
 	if !IsID(id) {
@@ -94,10 +97,18 @@ func Remove(ctx context.Context, s *Session, p Pace, id string, meanwhile func()
 	if err := meanwhile(); err != nil || one == nil {
 		return err
 	}
+	again := 0
 	gone, err := p.Until(ctx, func() (bool, error) {
 		now, err := Get(ctx, s, id)
 		if Absent(err) {
 			return true, nil
+		}
+		if err == nil && now.Status == "ERROR" && now.TaskState == "" && again < deletes {
+			again++ // the deletion may have been overtaken by the end of a build that failed
+			if err := servers.Delete(ctx, s.Compute, id).ExtractErr(); err != nil && !Absent(err) {
+				return false, err
+			}
+			return false, nil
 		}
 		if err == nil && len(now.Volumes) > len(one.Volumes) {
 			one.Volumes = now.Volumes // they came between the look and the deletion

@@ -44,6 +44,7 @@ type Cloud struct {
 	Revokes   func() bool // asked at each call with a token whether to refuse it, and all tokens with it
 	Roles     []string
 	Services  []string // in the catalog
+	Overtaken int      // so many deletions are forgotten, since the server's build fails just then
 	PageSize  int
 	Limits    Limits
 	Used      Limits // by others of the project
@@ -215,6 +216,11 @@ func (c *Cloud) guarded(do http.HandlerFunc) http.HandlerFunc {
 		c.tick()
 		do(w, r)
 	}
+}
+
+// hasVolumes reports whether there is a volume service.
+func (c *Cloud) hasVolumes() bool {
+	return slices.Contains(c.Services, "volumev3") || slices.Contains(c.Services, "volume")
 }
 
 // authenticate is Keystone's.

@@ -40,6 +40,9 @@ func (c nova) makeServer(w http.ResponseWriter, r *http.Request) {
 	}
 	s := &server{id: newID(), name: in.Name, flavor: in.Flavor, image: in.Image, zone: in.Zone, metadata: in.Metadata, drive: in.Drive, disks: in.Disks, made: time.Now().UTC().Truncate(time.Second),
 		status: "BUILD", task: "scheduling", at: time.Now().Add(c.build), fault: c.Fault}
+	if !c.hasVolumes() && slices.ContainsFunc(in.Disks, func(d disk) bool { return d.Destination == "volume" }) {
+		s.fault = "Build of instance " + s.id + " aborted: publicURL endpoint for volumev3 service not found" // it is found out by the one who builds it
+	}
 	if c.rackspace && in.UserData != "" && !in.Drive {
 		novaError(w, http.StatusBadRequest, "User data needs a config drive.")
 		return
@@ -82,6 +85,14 @@ func (c nova) makeServer(w http.ResponseWriter, r *http.Request) {
 			novaError(w, http.StatusForbidden, fmt.Sprintf("Quota exceeded for %s: Requested %d, but already used %d of %d %s", q.name, q.asks, q.used, q.limit, q.name))
 			return
 		}
+	}
+	if most := c.Limits.Ports; !c.rackspace && most >= 0 && u.Ports+len(s.networks) > most {
+		problem := "Maximum number of ports exceeded"
+		if u.Ports > most { // as after the quota was lowered
+			problem = fmt.Sprintf("The number of defined ports: %d is over the limit: %d", u.Ports, most)
+		}
+		novaError(w, http.StatusForbidden, problem)
+		return
 	}
 	s.born = time.Now()
 	c.servers[s.id] = s
