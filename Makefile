@@ -69,7 +69,7 @@ test-real: build ## a short check against each real part, in minutes; see deploy
 	$(MAKE) demo ONCE=1 check-size
 
 test-openstack: ## the openstack provider and the program against a real OpenStack, which it starts; needs deploy/ci/setup.sh openstack; part of test-all
-	$(TEST) -tags real,openstack -count=1 -timeout 90m ./providers/internal/openstackreal
+	$(TEST) -tags real,openstack -count=1 -timeout 120m ./providers/internal/openstackreal
 
 test-all: build check lint ## everything, in full and with the race detector: all templates, browsers, long variants; about an hour
 	$(TEST) $(RACING) -tags real -timeout 60m ./...

@@ -138,7 +138,8 @@ func contains(text string, words ...string) bool {
 
 // quota reports whether a refusal is about a limit of the project.
 func quota(kind, message string) bool {
-	return kind == "OverQuota" || contains(message, "quota", "limitexceeded", "limit exceeded", "maximum limit", "is over the limit") || contains(message, "maximum number of") && !contains(message, "retries")
+	return kind == "OverQuota" || contains(message, "quota", "limitexceeded", "limit exceeded", "maximum limit", "is over the limit") ||
+		contains(message, "maximum number of") && !contains(message, "retries")
 }
 
 // full reports whether a refusal is about room that the cloud does not have.

@@ -30,7 +30,8 @@ type token struct {
 type object = map[string]any
 
 // bases are the services, past the public endpoints and without our SDK: what the tests judge by.
-var bases = map[string]string{"identity": address(portKeystone) + "/v3", "compute": address(portNova) + "/v2.1", "network": address(portNeutron) + "/v2.0", "image": address(portGlance) + "/v2"}
+var bases = map[string]string{"identity": address(portKeystone) + "/v3", "compute": address(portNova) + "/v2.1",
+	"network": address(portNeutron) + "/v2.0", "image": address(portGlance) + "/v2"}
 
 var caller = &http.Client{Timeout: 2 * time.Minute}
 

@@ -91,14 +91,16 @@ func (c *openStack) path(parts ...string) string {
 
 // configure writes the configuration of all parts.
 func (c *openStack) configure() error {
-	for _, d := range []string{"etc/placement", "etc/none", "log", "lock", "mysql", "queue", "run", "nova", "neutron", "machines", "keystone/fernet", "keystone/credential",
-		"glance/images", "glance/staging", "glance/tasks"} {
+	for _, d := range []string{"etc/placement", "etc/none", "log", "lock", "mysql", "queue", "run", "nova", "neutron", "machines",
+		"keystone/fernet", "keystone/credential", "glance/images", "glance/staging", "glance/tasks"} {
 		if err := os.MkdirAll(c.path(d), 0o755); err != nil {
 			return err
 		}
 	}
 	values := map[string]any{
-		"Dir": c.dir, "Password": password, "Database": fmt.Sprintf("mysql+pymysql://root@127.0.0.1:%d", portDatabase), "Queue": fmt.Sprintf("rabbit://guest:guest@127.0.0.1:%d/", portQueue),
+		"Dir": c.dir, "Password": password,
+		"Database": fmt.Sprintf("mysql+pymysql://root@127.0.0.1:%d", portDatabase),
+		"Queue":    fmt.Sprintf("rabbit://guest:guest@127.0.0.1:%d/", portQueue),
 		"Keystone": address(portKeystone) + "/v3", "Nova": portNova, "Glance": portGlance, "Neutron": portNeutron,
 	}
 	found, err := files.ReadDir("testdata")
@@ -173,7 +175,8 @@ func (c *openStack) startQueue() error {
 	env := []string{"RABBITMQ_NODENAME=openstack@localhost", "RABBITMQ_NODE_IP_ADDRESS=127.0.0.1", fmt.Sprintf("RABBITMQ_NODE_PORT=%d", portQueue),
 		fmt.Sprintf("RABBITMQ_DIST_PORT=%d", portQueueDist), fmt.Sprintf("ERL_EPMD_PORT=%d", portEPMD), "ERL_EPMD_ADDRESS=127.0.0.1",
 		"RABBITMQ_MNESIA_BASE=" + c.path("queue"), "RABBITMQ_LOG_BASE=" + c.path("log"), "RABBITMQ_ENABLED_PLUGINS_FILE=" + c.path("etc", "none", "plugins"),
-		"RABBITMQ_CONF_ENV_FILE=" + c.path("etc", "none", "env"), "RABBITMQ_CONFIG_FILE=" + c.path("etc", "none", "rabbit"), "RABBITMQ_PID_FILE=" + c.path("run", "rabbit.pid"),
+		"RABBITMQ_CONF_ENV_FILE=" + c.path("etc", "none", "env"), "RABBITMQ_CONFIG_FILE=" + c.path("etc", "none", "rabbit"),
+		"RABBITMQ_PID_FILE=" + c.path("run", "rabbit.pid"),
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-kernel inet_dist_use_interface {127,0,0,1}", "HOME=" + c.path("queue")}
 	p, err := c.launch("rabbitmq", env, "/usr/lib/rabbitmq/bin/rabbitmq-server")
 	if err != nil {

@@ -122,8 +122,8 @@ func (m *machines) boot(id string, one *machine, data string, addresses []string
 	if err := os.MkdirAll(filepath.Join(dir, "files"), 0o700); err != nil {
 		return err
 	}
-	sshd := "AuthorizedKeysFile /run/machine/authorized_keys\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nStrictModes no\nUsePAM no\nPidFile none\n" +
-		"Subsystem sftp internal-sftp\nMaxStartups 100\n"
+	sshd := "AuthorizedKeysFile /run/machine/authorized_keys\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nStrictModes no\n" +
+		"UsePAM no\nPidFile none\nSubsystem sftp internal-sftp\nMaxStartups 100\n"
 	for _, a := range addresses {
 		sshd += "ListenAddress " + a + "\n"
 	}
@@ -140,7 +140,8 @@ func (m *machines) boot(id string, one *machine, data string, addresses []string
 			return err
 		}
 	}
-	one.process, err = launch(m.c.dir, "machine-"+id, nil, "unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "sh", m.c.etc("machine.sh"), dir, config.FQDN)
+	one.process, err = launch(m.c.dir, "machine-"+id, nil,
+		"unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "sh", m.c.etc("machine.sh"), dir, config.FQDN)
 	return err
 }
 

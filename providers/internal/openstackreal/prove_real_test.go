@@ -26,27 +26,37 @@ const proofCatalog = `
 kind: provider
 name: stack
 type: openstack
-settings: {auth_url: 'http://127.0.0.1:5000/v3', username: demo, password: '${env:DEMO_SECRET}', project: demo, region: RegionOne, networks: private, floating_network: public}
+settings:
+  {auth_url: 'http://127.0.0.1:5000/v3',
+  username: demo, password: '${env:DEMO_SECRET}', project: demo, region: RegionOne, networks: private, floating_network: public}
 ---
 kind: provider
 name: fixed
 type: openstack
-settings: {auth_url: 'http://127.0.0.1:5000/v3', username: demo, password: '${env:DEMO_SECRET}', project: demo, region: RegionOne, networks: second}
+settings:
+  {auth_url: 'http://127.0.0.1:5000/v3',
+  username: demo, password: '${env:DEMO_SECRET}', project: demo, region: RegionOne, networks: second}
 ---
 kind: provider
 name: credential
 type: openstack
-settings: {auth_url: 'http://127.0.0.1:5000/v3', application_credential_id: 'ID', application_credential_secret: '${env:CREDENTIAL_SECRET}', networks: private, floating_network: public}
+settings:
+  {auth_url: 'http://127.0.0.1:5000/v3',
+  application_credential_id: 'ID', application_credential_secret: '${env:CREDENTIAL_SECRET}', networks: private, floating_network: public}
 ---
 kind: provider
 name: wrong
 type: openstack
-settings: {auth_url: 'http://127.0.0.1:5000/v3', username: demo, password: '${env:WRONG_SECRET}', project: demo, region: RegionOne, networks: private, floating_network: public}
+settings:
+  {auth_url: 'http://127.0.0.1:5000/v3',
+  username: demo, password: '${env:WRONG_SECRET}', project: demo, region: RegionOne, networks: private, floating_network: public}
 ---
 kind: provider
 name: astray
 type: openstack
-settings: {auth_url: 'http://127.0.0.1:5000/v3', username: demo, password: '${env:DEMO_SECRET}', project: demo, region: RegionOne, networks: nowhere, floating_network: public}
+settings:
+  {auth_url: 'http://127.0.0.1:5000/v3',
+  username: demo, password: '${env:DEMO_SECRET}', project: demo, region: RegionOne, networks: nowhere, floating_network: public}
 ---
 kind: hardware
 name: small
@@ -168,13 +178,20 @@ func TestProofThatIsRefused(t *testing.T) {
 		arrange func() (undo func() error, err error)
 		want    []string
 	}{
-		"a wrong password":       {[]string{"wrong"}, nil, []string{"can't prepare the account", "rejected the credentials", "Check the user, domain, project and password"}},
-		"an unknown flavor":      {[]string{"stack", "--hardware=unknown"}, nil, []string{`flavor "m9.nowhere" doesn't exist in the project`, "Known: diskless, tiny."}},
-		"an unknown image":       {[]string{"stack", "--image=unknown"}, nil, []string{`image "plan9" doesn't exist in the project`, "openstack image list"}},
-		"an unknown network":     {[]string{"astray"}, nil, []string{`network "nowhere" doesn't exist in the project`, "openstack network list"}},
-		"no server left":         {[]string{"stack"}, quota("compute", "instances"), []string{"the quota allows 0 servers", "Quota exceeded for instances: Requested 1, but already used 0 of 0 instances"}},
-		"no security group left": {[]string{"stack"}, quota("network", "security_group"), []string{"the quota allows 0 security groups", "Quota exceeded for resources: security group."}},
-		"no floating IP left":    {[]string{"stack"}, quota("network", "floatingip"), []string{"the quota allows 0 floating IPs", "Quota exceeded for resources: floating IP."}},
+		"a wrong password": {[]string{"wrong"}, nil,
+			[]string{"can't prepare the account", "rejected the credentials", "Check the user, domain, project and password"}},
+		"an unknown flavor": {[]string{"stack", "--hardware=unknown"}, nil,
+			[]string{`flavor "m9.nowhere" doesn't exist in the project`, "Known: diskless, tiny."}},
+		"an unknown image": {[]string{"stack", "--image=unknown"}, nil,
+			[]string{`image "plan9" doesn't exist in the project`, "openstack image list"}},
+		"an unknown network": {[]string{"astray"}, nil,
+			[]string{`network "nowhere" doesn't exist in the project`, "openstack network list"}},
+		"no server left": {[]string{"stack"}, quota("compute", "instances"),
+			[]string{"the quota allows 0 servers", "Quota exceeded for instances: Requested 1, but already used 0 of 0 instances"}},
+		"no security group left": {[]string{"stack"}, quota("network", "security_group"),
+			[]string{"the quota allows 0 security groups", "Quota exceeded for resources: security group."}},
+		"no floating IP left": {[]string{"stack"}, quota("network", "floatingip"),
+			[]string{"the quota allows 0 floating IPs", "Quota exceeded for resources: floating IP."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.arrange != nil {
@@ -188,7 +205,8 @@ func TestProofThatIsRefused(t *testing.T) {
 	}
 }
 
-// TestProofThatIsInterrupted ends a run at its create and at its delete: by the keyboard, after which it cleans up itself, and by kill -9, after which the next run does.
+// TestProofThatIsInterrupted ends a run at its create and at its delete: by the keyboard, after which it cleans up itself, and by kill -9, after which the
+// next run does.
 func TestProofThatIsInterrupted(t *testing.T) {
 	p := newProofs(t)
 	for name, call := range map[string]func() <-chan struct{}{

@@ -27,7 +27,8 @@ func (c *openStack) people() error {
 		}
 	}
 	for _, u := range []struct{ name, secret, project, role string }{
-		{"nova", password, "service", "admin"}, {"glance", password, "service", "admin"}, {"neutron", password, "service", "admin"}, {"placement", password, "service", "admin"},
+		{"nova", password, "service", "admin"}, {"glance", password, "service", "admin"}, {"neutron", password, "service", "admin"},
+		{"placement", password, "service", "admin"},
 		{demo, demoSecret, demo, "member"}, {looker, demoSecret, demo, "reader"},
 	} {
 		id, err := c.made("admin", "identity", "/users", "user", object{"name": u.name, "password": u.secret, "domain_id": "default"})
@@ -54,7 +55,8 @@ func (c *openStack) people() error {
 			return err
 		}
 		for which, port := range map[string]int{"public": s.public, "internal": s.inner, "admin": s.inner} {
-			_, err := c.made("admin", "identity", "/endpoints", "endpoint", object{"service_id": id, "interface": which, "url": address(port) + s.path, "region_id": "RegionOne"})
+			_, err := c.made("admin", "identity", "/endpoints", "endpoint", object{"service_id": id, "interface": which, "url": address(port) + s.path,
+				"region_id": "RegionOne"})
 			if err != nil {
 				return err
 			}
@@ -96,7 +98,9 @@ func (c *openStack) networks() error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.made("admin", "network", "/subnets", "subnet", object{"network_id": public, "ip_version": 4, "cidr": "203.0.113.0/24", "enable_dhcp": false}); err != nil {
+	if _, err := c.made("admin", "network", "/subnets", "subnet", object{
+		"network_id": public, "ip_version": 4, "cidr": "203.0.113.0/24", "enable_dhcp": false,
+	}); err != nil {
 		return err
 	}
 	for i, name := range []string{"private", "second", "twin", "twin", "bare"} {
@@ -156,7 +160,8 @@ func (c *openStack) tryServer() error {
 	if err != nil {
 		return err
 	}
-	id, err := c.made(demo, "compute", "/servers", "server", object{"name": "first", "flavorRef": flavor, "imageRef": image, "networks": []object{{"uuid": network}}})
+	id, err := c.made(demo, "compute", "/servers", "server", object{"name": "first", "flavorRef": flavor, "imageRef": image,
+		"networks": []object{{"uuid": network}}})
 	if err != nil {
 		return err
 	}

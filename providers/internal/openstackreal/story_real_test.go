@@ -19,7 +19,9 @@ const storyCatalog = `
 kind: provider
 name: stack
 type: openstack
-settings: {auth_url: 'http://127.0.0.1:5000/v3', username: demo, password: '${env:DEMO_SECRET}', project: demo, region: RegionOne, networks: private, floating_network: public}
+settings:
+  {auth_url: 'http://127.0.0.1:5000/v3',
+  username: demo, password: '${env:DEMO_SECRET}', project: demo, region: RegionOne, networks: private, floating_network: public}
 ---
 kind: hardware
 name: small
@@ -58,7 +60,8 @@ func serve(t *testing.T) *muster {
 	must(t, os.MkdirAll(filepath.Join(dir, "catalog"), 0o755))
 	must(t, os.WriteFile(filepath.Join(dir, "catalog", "catalog.yaml"), []byte(storyCatalog), 0o600))
 	data := filepath.Join(dir, "data")
-	m := &muster{t: t, program: p, env: append(os.Environ(), "MUSTER_DATA="+data, "MUSTER_HOME="+filepath.Join(dir, "home"), "MUSTER_ADMIN_PASSWORD=correct-horse-battery", "DEMO_SECRET="+demoSecret)}
+	m := &muster{t: t, program: p, env: append(os.Environ(), "MUSTER_DATA="+data, "MUSTER_HOME="+filepath.Join(dir, "home"),
+		"MUSTER_ADMIN_PASSWORD=correct-horse-battery", "DEMO_SECRET="+demoSecret)}
 	s, err := launch(cloud.dir, "muster", m.env, p, "serve", "--catalog", filepath.Join(dir, "catalog"), "--workers", "4", "--listen", "127.0.0.1:18420")
 	must(t, err)
 	t.Cleanup(func() {

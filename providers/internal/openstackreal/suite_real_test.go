@@ -102,8 +102,9 @@ func harness(t *testing.T, changes map[string]any) providertest.Harness {
 				return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/ports")
 			},
 		},
-		Firewall: &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0"}}, {Protocol: "icmp", From: []string{"198.51.100.7/24", "2001:db8::/32"}}}},
-		Behind:   behind,
+		Firewall: &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0"}},
+			{Protocol: "icmp", From: []string{"198.51.100.7/24", "2001:db8::/32"}}}},
+		Behind: behind,
 		Left: func(t *testing.T) []string {
 			left, err := cloud.left()
 			must(t, err)

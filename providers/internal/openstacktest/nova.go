@@ -286,7 +286,8 @@ func (c nova) deleteServer(w http.ResponseWriter, r *http.Request) {
 	if s := c.serverOf(w, r); s != nil {
 		if s.task, s.at = "deleting", time.Now().Add(c.build); c.Overtaken > 0 {
 			c.Overtaken--
-			s.status, s.task, s.fault = "ERROR", "", "Exceeded maximum number of retries. Exhausted all hosts available for retrying build failures for instance "+s.id+"."
+			s.status, s.task = "ERROR", ""
+			s.fault = "Exceeded maximum number of retries. Exhausted all hosts available for retrying build failures for instance "+s.id+"."
 		}
 		w.WriteHeader(http.StatusNoContent)
 	}
