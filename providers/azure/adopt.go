@@ -11,7 +11,7 @@ import (
 	"muster/app/family"
 )
 
-// Adopt gives the machine other tags, and puts it behind its new cluster's firewall before. Its names at Azure can't be changed.
+// Adopt sets other tags on the machine, and puts it behind its new cluster's firewall before. Its names at Azure can't be changed.
 func (g *group) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	unlock, err := g.locks.Lock(ctx, id)
 	if err != nil {
@@ -53,7 +53,7 @@ func (g *group) move(ctx context.Context, id string, spec family.MachineSpec, ta
 			return err
 		}
 	}
-	card, err := g.card(ctx, id)
+	card, err := g.parts().card(ctx, id)
 	if isAbsent(err) {
 		return app.Errorf(app.EInvalid, "Machine %s doesn't have the network interface that Muster created.", id)
 	}
@@ -64,12 +64,13 @@ func (g *group) move(ctx context.Context, id string, spec family.MachineSpec, ta
 	before.Properties = ref(*card.Properties)
 	before.Properties.IPConfigurations = nil
 	for _, c := range card.Properties.IPConfigurations {
-		before.Properties.IPConfigurations = append(before.Properties.IPConfigurations, &armnetwork.InterfaceIPConfiguration{Name: c.Name, Properties: ref(*c.Properties)})
+		same := &armnetwork.InterfaceIPConfiguration{Name: c.Name, Properties: ref(*c.Properties)}
+		before.Properties.IPConfigurations = append(before.Properties.IPConfigurations, same)
 	}
 	setFirewall(card.Properties, wall, members)
 	if !fits(&before, *card) || !sameTags(card.Tags, tags) {
 		card.Tags = tags
-		if err := g.putCard(ctx, cardName(id), *card); err != nil {
+		if err := g.parts().putCard(ctx, cardName(id), *card); err != nil {
 			return err
 		}
 	}

@@ -252,7 +252,7 @@ func (w *world) take(name, kind, data string) {
 	w.records[kind+"/"+short] = r
 }
 
-// left names all that costs money or is in the way.
+// left names all that costs money or blocks others.
 func (w *world) left() (out []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

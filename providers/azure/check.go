@@ -159,7 +159,8 @@ func (s *survey) permissions(ctx context.Context) {
 		}
 	}
 	if len(lacks) > 0 {
-		s.bad(family.AboutPermissions, s.g.settings.group, app.ECredentials, hintRole, "The application lacks permissions in resource group %s: %s.", s.g.settings.group, strings.Join(lacks, ", "))
+		s.bad(family.AboutPermissions, s.g.settings.group, app.ECredentials, hintRole,
+			"The application lacks permissions in resource group %s: %s.", s.g.settings.group, strings.Join(lacks, ", "))
 		return
 	}
 	s.good(family.AboutPermissions, s.g.settings.group, "The application has the permissions that it needs in resource group %s.", s.g.settings.group)
@@ -185,7 +186,8 @@ func (s *survey) location(ctx context.Context) {
 	case err != nil:
 		s.failed(family.AboutRegion, "Microsoft.Compute/skus/read", err, "Location "+s.g.settings.location+" doesn't exist.", "Run az account list-locations.")
 	case len(sizes) == 0:
-		s.bad(family.AboutRegion, s.g.settings.location, app.EInvalid, "Run az account list-locations.", "Location %s has no machines for this subscription.", s.g.settings.location)
+		s.bad(family.AboutRegion, s.g.settings.location, app.EInvalid, "Run az account list-locations.",
+			"Location %s has no machines for this subscription.", s.g.settings.location)
 	default:
 		s.sizes = sizes
 		s.good(family.AboutRegion, s.g.settings.location, "Location %s is available.", s.g.settings.location)
@@ -214,7 +216,8 @@ func (s *survey) network(ctx context.Context) {
 		return
 	}
 	if !strings.EqualFold(net.Location, s.g.settings.location) {
-		s.bad(family.AboutNetwork, name, app.EInvalid, "Use a virtual network in the location, or correct the setting location.", "Virtual network %s is in %s, not in %s.", base(&path), net.Location, s.g.settings.location)
+		s.bad(family.AboutNetwork, name, app.EInvalid, "Use a virtual network in the location, or correct the setting location.",
+			"Virtual network %s is in %s, not in %s.", base(&path), net.Location, s.g.settings.location)
 		return
 	}
 	for _, n := range net.Properties.Subnets {

@@ -25,7 +25,8 @@ func (s *survey) need(ctx context.Context, n family.MachineNeed) {
 	}
 	o, err := readOptions(s.g.raw.With(n.Flavor.Extra, n.Image.Extra))
 	if err != nil {
-		s.bad(family.AboutSettings, n.Flavor.Flavor, app.EInvalid, cmp.Or(app.AsError(err).Hint, "Correct the hardware type or image type."), "%s", app.AsError(err).Message)
+		s.bad(family.AboutSettings, n.Flavor.Flavor, app.EInvalid, cmp.Or(app.AsError(err).Hint, "Correct the hardware type or image type."),
+			"%s", app.AsError(err).Message)
 		return
 	}
 	var size *armcompute.ResourceSKU
@@ -52,7 +53,8 @@ func (s *survey) size(name, zone string) *armcompute.ResourceSKU {
 	zones, barred := zonesOf(is)
 	switch {
 	case barred:
-		s.bad(family.AboutFlavor, name, app.ECapacity, "Choose another size or location, or ask Azure's support for access.", "Size %s isn't available to this subscription in %s.", name, at)
+		s.bad(family.AboutFlavor, name, app.ECapacity, "Choose another size or location, or ask Azure's support for access.",
+			"Size %s isn't available to this subscription in %s.", name, at)
 	case zone != "" && !slices.Contains(zones, zone):
 		s.bad(family.AboutFlavor, name, app.ECapacity, "Choose another zone or size.", "Size %s isn't available in zone %s-%s.", name, at, zone)
 	default:
@@ -108,7 +110,8 @@ func (s *survey) image(ctx context.Context, text string, size *armcompute.Resour
 		s.bad(family.AboutImage, text, app.EInvalid, app.AsError(err).Hint, "%s", app.AsError(err).Message)
 		return
 	}
-	lacks, hint := "Image "+text+" doesn't exist in "+s.g.settings.location+".", "Run az vm image list --location "+s.g.settings.location+" --all, or correct the image type."
+	at := s.g.settings.location
+	lacks, hint := "Image "+text+" doesn't exist in "+at+".", "Run az vm image list --location "+at+" --all, or correct the image type."
 	switch {
 	case is.ID != nil:
 		version := versionCompute
@@ -121,20 +124,8 @@ func (s *survey) image(ctx context.Context, text string, size *armcompute.Resour
 		return
 	default:
 		var p *armcompute.VirtualMachineImageProperties
-		if p, err = s.g.platformImage(ctx, is); err == nil && p != nil {
-			generation := string(value(p.HyperVGeneration))
-			generations, arch, wanted := ability(size, "HyperVGenerations"), ability(size, "CpuArchitectureType"), string(value(p.Architecture))
-			switch {
-			case p.Plan != nil:
-				s.bad(family.AboutImage, text, app.EInvalid, "Use an image without a purchase plan.", "Image %s is sold on Azure Marketplace, which Muster doesn't support.", text)
-				return
-			case generation != "" && generations != "" && !strings.Contains(generations, generation):
-				s.bad(family.AboutImage, text, app.EInvalid, "Use the image's other generation, or another size.", "Image %s is of generation %s, and size %s takes %s.", text, generation, value(size.Name), generations)
-				return
-			case arch != "" && wanted != "" && !strings.EqualFold(arch, wanted):
-				s.bad(family.AboutImage, text, app.EInvalid, "Use an image for "+arch+", or another size.", "Image %s is for %s, and size %s has %s.", text, wanted, value(size.Name), arch)
-				return
-			}
+		if p, err = s.g.platformImage(ctx, is); err == nil && p != nil && !s.goesWith(text, p, size) {
+			return
 		}
 	}
 	if err != nil {
@@ -144,11 +135,32 @@ func (s *survey) image(ctx context.Context, text string, size *armcompute.Resour
 	s.good(family.AboutImage, text, "Image %s exists.", text)
 }
 
+// goesWith looks whether an image can be used, and with a size.
+func (s *survey) goesWith(text string, p *armcompute.VirtualMachineImageProperties, size *armcompute.ResourceSKU) bool {
+	generation, arch := string(value(p.HyperVGeneration)), string(value(p.Architecture))
+	generations, wanted := ability(size, "HyperVGenerations"), ability(size, "CpuArchitectureType")
+	bad := func(hint, format string, args ...any) bool {
+		s.bad(family.AboutImage, text, app.EInvalid, hint, format, args...)
+		return false
+	}
+	switch {
+	case p.Plan != nil:
+		return bad("Use an image without a purchase plan.", "Image %s is sold on Azure Marketplace, which Muster doesn't support.", text)
+	case generation != "" && generations != "" && !strings.Contains(generations, generation):
+		return bad("Use the image's other generation, or another size.",
+			"Image %s is of generation %s, but size %s requires %s.", text, generation, value(size.Name), generations)
+	case arch != "" && wanted != "" && !strings.EqualFold(arch, wanted):
+		return bad("Use an image for "+wanted+", or another size.", "Image %s is for %s, but size %s requires %s.", text, arch, value(size.Name), wanted)
+	}
+	return true
+}
+
 // platformImage returns an image of Azure's publishers; nil for one without versions.
 func (g *group) platformImage(ctx context.Context, is *armcompute.ImageReference) (*armcompute.VirtualMachineImageProperties, error) {
 	version := *is.Version
 	if version == "latest" {
-		all, err := g.images.List(ctx, g.location, *is.Publisher, *is.Offer, *is.SKU, &armcompute.VirtualMachineImagesClientListOptions{Top: ref(int32(1)), Orderby: ref("name desc")})
+		all, err := g.images.List(ctx, g.location, *is.Publisher, *is.Offer, *is.SKU,
+			&armcompute.VirtualMachineImagesClientListOptions{Top: ref(int32(1)), Orderby: ref("name desc")})
 		if err != nil {
 			return nil, coded(err)
 		}
@@ -193,10 +205,13 @@ func (s *survey) quotas(ctx context.Context, each bool) {
 		return
 	}
 	limits := map[string]account.Quota{}
+	add := func(name, shown *string, limit int64, used float64) {
+		limits[strings.ToLower(value(name))] = account.Quota{Name: value(shown), Limit: float64(limit), Used: used}
+	}
 	err := pages(ctx, s.g.usage.NewListPager(s.g.location, nil), func(page armcompute.UsageClientListResponse) {
 		for _, u := range page.Value {
 			if u.Name != nil {
-				limits[strings.ToLower(value(u.Name.Value))] = account.Quota{Name: value(u.Name.LocalizedValue), Limit: float64(value(u.Limit)), Used: float64(value(u.CurrentValue))}
+				add(u.Name.Value, u.Name.LocalizedValue, value(u.Limit), float64(value(u.CurrentValue)))
 			}
 		}
 	})
@@ -204,7 +219,7 @@ func (s *survey) quotas(ctx context.Context, each bool) {
 		err = pages(ctx, s.g.network.NewListPager(s.g.location, nil), func(page armnetwork.UsagesClientListResponse) {
 			for _, u := range page.Value {
 				if u.Name != nil {
-					limits[strings.ToLower(value(u.Name.Value))] = account.Quota{Name: value(u.Name.LocalizedValue), Limit: float64(value(u.Limit)), Used: float64(value(u.CurrentValue))}
+					add(u.Name.Value, u.Name.LocalizedValue, value(u.Limit), float64(value(u.CurrentValue)))
 				}
 			}
 		})

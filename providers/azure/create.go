@@ -20,8 +20,9 @@ const defaultAdmin = "azureuser"
 var (
 	sizeForm  = regexp.MustCompile(`^(Standard|Basic)_[A-Za-z0-9_-]{1,60}$`)
 	urnForm   = regexp.MustCompile(`^([\w.-]{1,80}):([\w.-]{1,80}):([\w.-]{1,80}):([\w.-]{1,80})$`)
-	imageForm = regexp.MustCompile(`(?i)^/subscriptions/[0-9a-f-]{36}/resourceGroups/[^/]+/providers/Microsoft\.Compute/(images/[^/]+|galleries/[^/]+/images/[^/]+(/versions/[^/]+)?)$`)
-	foreign   = regexp.MustCompile(`(?i)^/(CommunityGalleries|SharedGalleries)/[^/]+/Images/[^/]+(/Versions/[^/]+)?$`)
+	imageForm = regexp.MustCompile(`(?i)^/subscriptions/[0-9a-f-]{36}/resourceGroups/[^/]+/providers/Microsoft\.Compute/` +
+		`(images/[^/]+|galleries/[^/]+/images/[^/]+(/versions/[^/]+)?)$`)
+	foreign = regexp.MustCompile(`(?i)^/(CommunityGalleries|SharedGalleries)/[^/]+/Images/[^/]+(/Versions/[^/]+)?$`)
 )
 
 // wanted is a machine that is asked for.
@@ -55,7 +56,8 @@ func (g *group) want(spec family.MachineSpec) (w wanted, err error) {
 	if w.zone, err = g.zoneOf(spec.Zone); err != nil {
 		return w, err
 	}
-	text, hostKey, err := userdata.CloudConfig(spec, userdata.Options{User: w.user, DataDisks: w.options.dataGB > 0, Custom: w.options.custom, Limit: userdata.LimitDroplet})
+	text, hostKey, err := userdata.CloudConfig(spec, userdata.Options{User: w.user, DataDisks: w.options.dataGB > 0, Custom: w.options.custom,
+		Limit: userdata.LimitDroplet})
 	if err != nil {
 		return w, err
 	}
@@ -80,7 +82,8 @@ func (g *group) zoneOf(zone string) (string, error) {
 	}
 	n, ok := strings.CutPrefix(zone, g.location+"-")
 	if !ok || len(n) != 1 || n[0] < '1' || n[0] > '9' {
-		return "", hinted(app.Errorf(app.EInvalid, "%q isn't a zone of location %s.", zone, g.location), "A zone is the location and a number, such as "+g.location+"-1.")
+		return "", hinted(app.Errorf(app.EInvalid, "%q isn't a zone of location %s.", zone, g.location),
+			"A zone is the location and a number, such as "+g.location+"-1.")
 	}
 	return n, nil
 }
@@ -97,7 +100,8 @@ func imageOf(text string) (*armcompute.ImageReference, error) {
 	} else if m != nil {
 		return &armcompute.ImageReference{SharedGalleryImageID: &text}, nil
 	}
-	return nil, hinted(app.Errorf(app.EInvalid, "%q isn't a valid image.", text), "Use PUBLISHER:OFFER:SKU:VERSION, such as Debian:debian-12:12-gen2:latest, or the resource ID of an image.")
+	return nil, hinted(app.Errorf(app.EInvalid, "%q isn't a valid image.", text),
+		"Use PUBLISHER:OFFER:SKU:VERSION, such as Debian:debian-12:12-gen2:latest, or the resource ID of an image.")
 }
 
 // Create makes the machine, or returns the intent's existing one. It returns when Azure has found room for it.
@@ -127,9 +131,9 @@ func (g *group) create(ctx context.Context, w wanted) (family.Machine, error) {
 	var err error
 	for _, spot := range w.options.markets() {
 		var card string
-		if card, err = g.ensureCard(ctx, w); err != nil {
+		if card, err = g.parts().ensureCard(ctx, w); err != nil {
 			if refused(err) {
-				g.discard(ctx, w.name)
+				g.parts().discard(ctx, w.name)
 			}
 			return m, missing(err)
 		}
@@ -168,7 +172,7 @@ func (o options) markets() []bool {
 func (g *group) launch(ctx context.Context, w wanted, vm armcompute.VirtualMachine) (family.Machine, error) {
 	_, err := g.machines.BeginCreateOrUpdate(ctx, g.group, w.name, vm, &armcompute.VirtualMachinesClientBeginCreateOrUpdateOptions{IfNoneMatch: ref("*")})
 	if err = coded(err); refused(err) {
-		g.discard(ctx, w.name)
+		g.parts().discard(ctx, w.name)
 		return family.Machine{}, err
 	}
 	if err != nil && app.CodeOf(err) != app.EConflict && app.AsError(err).Reason != "PreconditionFailed" { // another process was faster
@@ -196,7 +200,7 @@ func (g *group) settled(ctx context.Context, w wanted, vm *armcompute.VirtualMac
 			return family.Machine{}, app.Errorf(app.ETransient, "Machine %s is being deleted.", w.name)
 		case state == "failed" && power == "":
 			err := failedAtStart(vm)
-			if e := g.remove(ctx, w.name); e != nil {
+			if e := g.parts().remove(ctx, w.name); e != nil {
 				return family.Machine{}, app.Errorf(app.ETransient, "Machine %s couldn't be created and isn't deleted yet: %s", w.name, app.AsError(err).Message)
 			}
 			return family.Machine{}, err
@@ -246,13 +250,15 @@ func (g *group) request(w wanted, card string, spot bool) armcompute.VirtualMach
 		StorageProfile:  &armcompute.StorageProfile{ImageReference: w.image, OSDisk: root},
 		OSProfile: &armcompute.OSProfile{ComputerName: ref(account.Name(w.spec.Hostname)), AdminUsername: &admin, CustomData: &w.custom,
 			LinuxConfiguration: &armcompute.LinuxConfiguration{DisablePasswordAuthentication: ref(true), ProvisionVMAgent: ref(true),
-				SSH: &armcompute.SSHConfiguration{PublicKeys: []*armcompute.SSHPublicKey{{Path: ref("/home/" + admin + "/.ssh/authorized_keys"), KeyData: &w.spec.AuthorizedKey}}}}},
+				SSH: &armcompute.SSHConfiguration{PublicKeys: []*armcompute.SSHPublicKey{
+					{Path: ref("/home/" + admin + "/.ssh/authorized_keys"), KeyData: &w.spec.AuthorizedKey}}}}},
 		NetworkProfile: &armcompute.NetworkProfile{NetworkInterfaces: []*armcompute.NetworkInterfaceReference{{ID: &card,
 			Properties: &armcompute.NetworkInterfaceReferenceProperties{Primary: ref(true), DeleteOption: ref(armcompute.DeleteOptionsDelete)}}}},
 	}
 	if w.options.dataGB > 0 {
-		p.StorageProfile.DataDisks = []*armcompute.DataDisk{{Name: ref(diskNames(w.name)[1]), Lun: ref(int32(0)), CreateOption: ref(armcompute.DiskCreateOptionTypesEmpty),
-			DeleteOption: ref(armcompute.DiskDeleteOptionTypesDelete), DiskSizeGB: ref(int32(w.options.dataGB)), ManagedDisk: disk}} //nolint:gosec // bounded when it was read
+		p.StorageProfile.DataDisks = []*armcompute.DataDisk{{Name: ref(diskNames(w.name)[1]), Lun: ref(int32(0)),
+			CreateOption: ref(armcompute.DiskCreateOptionTypesEmpty), DeleteOption: ref(armcompute.DiskDeleteOptionTypesDelete),
+			DiskSizeGB: ref(int32(w.options.dataGB)), ManagedDisk: disk}} //nolint:gosec // bounded when it was read
 	}
 	if spot {
 		p.Priority, p.EvictionPolicy = ref(armcompute.VirtualMachinePriorityTypesSpot), ref(armcompute.VirtualMachineEvictionPolicyTypesDeallocate)

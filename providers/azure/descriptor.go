@@ -39,8 +39,10 @@ var Descriptor = family.Descriptor{
 			Help: "CIDR ranges that can reach SSH on machines behind a cluster's firewall, separated by commas."},
 		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText,
 			Help: "A public Azure DNS zone of the resource group, such as clusters.example.org, or its resource ID. Nodes with a name in the zone get A records."},
-		{Name: "cloud", SetBy: family.SetByTenant, Reaches: true, Label: "Cloud", Type: family.FieldChoice, Default: "public", Options: []string{"public", "usgovernment", "china"}},
-		{Name: "api_url", SetBy: family.SetByInstallation, Label: "API address", Type: family.FieldText, Help: "Another address of Azure Resource Manager, such as a proxy's."},
+		{Name: "cloud", SetBy: family.SetByTenant, Reaches: true, Label: "Cloud", Type: family.FieldChoice, Default: "public",
+			Options: []string{"public", "usgovernment", "china"}},
+		{Name: "api_url", SetBy: family.SetByInstallation, Label: "API address", Type: family.FieldText,
+			Help: "Another address of Azure Resource Manager, such as a proxy's."},
 		{Name: "login_url", SetBy: family.SetByInstallation, Label: "Sign-in address", Type: family.FieldText, Help: "Another address of Microsoft Entra ID."},
 		userdata.ResourceField,
 	}, perMachine...),
@@ -55,18 +57,21 @@ const (
 	spotFallback = "fallback"
 )
 
-var rootDisk = family.Field{Name: "root_disk_gb", SetBy: family.SetByAccountOwner, Label: "Root disk (GB)", Type: family.FieldInt, Default: "0", Help: "0 uses the image's size."}
+var rootDisk = family.Field{Name: "root_disk_gb", SetBy: family.SetByAccountOwner, Label: "Root disk (GB)", Type: family.FieldInt, Default: "0",
+	Help: "0 uses the image's size."}
 
 // perMachine are settings that a hardware type may say otherwise.
 var perMachine = []family.Field{
 	{Name: "public_ip", SetBy: family.SetByAccountOwner, Label: "Public address", Type: family.FieldBool, Default: "true",
 		Help: "Whether machines get a public IPv4 address. Without one, Muster must be able to reach their private addresses."},
 	rootDisk,
-	{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0", Help: "An empty disk, formatted and mounted at /data. 0 for none."},
+	{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0",
+		Help: "An empty disk, formatted and mounted at /data. 0 for none."},
 	{Name: "disk_type", SetBy: family.SetByAccountOwner, Label: "Disk type", Type: family.FieldChoice, Default: "StandardSSD_LRS",
 		Options: []string{"StandardSSD_LRS", "Premium_LRS", "Standard_LRS", "StandardSSD_ZRS", "Premium_ZRS"}, Help: "Of root and data disks."},
 	{Name: "spot", SetBy: family.SetByTenant, Label: "Spot", Type: family.FieldChoice, Default: spotNo, Options: []string{spotNo, spotYes, spotFallback},
-		Help: "Cheaper machines that Azure can stop at any time; they're then shown as stopped. fallback requests spot first and a regular machine if there's no capacity."},
+		Help: "Cheaper machines that Azure can stop at any time; they're then shown as stopped. " +
+			"fallback requests spot first and a regular machine if there's no capacity."},
 	userdata.Field,
 }
 

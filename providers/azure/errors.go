@@ -36,8 +36,8 @@ var kinds = map[app.Code][]string{
 		"PublicIPAddressCannotBeDeleted", "InUseNetworkSecurityGroupCannotBeDeleted", "ReferencedResourceNotProvisioned", "OperationPreempted", "Canceled",
 		"InternalExecutionError", "InternalServerError", "OSProvisioningTimedOut", "OSProvisioningInternalError", "NetworkingInternalOperationError",
 		"InternalOperationError", "VMStartTimedOut", "AttachDiskWhileBeingDetached"},
-	app.ECredentials: {"AuthorizationFailed", "LinkedAuthorizationFailed", "InvalidAuthenticationToken", "InvalidAuthenticationTokenTenant", "ExpiredAuthenticationToken",
-		"SubscriptionNotFound", "InvalidSubscriptionId", "ReadOnlyDisabledSubscription", "DisabledSubscription"},
+	app.ECredentials: {"AuthorizationFailed", "LinkedAuthorizationFailed", "InvalidAuthenticationToken", "InvalidAuthenticationTokenTenant",
+		"ExpiredAuthenticationToken", "SubscriptionNotFound", "InvalidSubscriptionId", "ReadOnlyDisabledSubscription", "DisabledSubscription"},
 	app.EInvalid: {"ResourceGroupNotFound", "RequestDisallowedByPolicy", "MissingSubscriptionRegistration", "MarketplacePurchaseEligibilityFailed",
 		"VMMarketplaceInvalidInput", "ScopeLocked"},
 }
@@ -76,7 +76,8 @@ func coded(err error) error {
 		}
 		return refusal(answer.StatusCode, header, answer.ErrorCode, message)
 	case strings.Contains(err.Error(), "failed to authenticate"), strings.Contains(err.Error(), "Credential"):
-		return hinted(app.Errorf(app.ECredentials, "Muster's host has no identity at Azure."), "Set directory_id, client_id and client_secret, or give the host a managed identity.")
+		return hinted(app.Errorf(app.ECredentials, "Muster's host has no identity at Azure."),
+			"Set directory_id, client_id and client_secret, or give the host a managed identity.")
 	}
 	return err
 }
@@ -224,5 +225,6 @@ func refused(err error) bool {
 
 // busy tells that something else is being done to a resource, or to one that it needs.
 func busy(err error) bool {
-	return err != nil && slices.Contains([]string{"AnotherOperationInProgress", "RetryableError", "RetryableErrorDueToAnotherOperation", "ReferencedResourceNotProvisioned"}, app.AsError(err).Reason)
+	passing := []string{"AnotherOperationInProgress", "RetryableError", "RetryableErrorDueToAnotherOperation", "ReferencedResourceNotProvisioned"}
+	return err != nil && slices.Contains(passing, app.AsError(err).Reason)
 }

@@ -96,8 +96,8 @@ func protocolOf(protocol string) armnetwork.SecurityRuleProtocol {
 	return armnetwork.SecurityRuleProtocolIcmp
 }
 
-// ensureFirewall makes the cluster's firewall where it is missing, and corrects one that is different. It returns the IDs of its two groups. Names are unique in a
-// resource group, and making one again with the same rules changes nothing, so two creates at once make one.
+// ensureFirewall makes the cluster's firewall where it is missing, and corrects one that is different. It returns the IDs of its two groups. Names are unique
+// in a resource group, and making one again with the same rules changes nothing, so two creates at once make one.
 func (g *group) ensureFirewall(ctx context.Context, spec family.MachineSpec, o options) (wall, members string, err error) {
 	name := firewallName(spec.Tags)
 	unlock, err := g.locks.Lock(ctx, name)
@@ -159,7 +159,8 @@ func inWords(rules []*armnetwork.SecurityRule) []string {
 			from = append(from, base(m.ID))
 		}
 		slices.Sort(from)
-		text, _ := json.Marshal([]any{value(r.Name), value(p.Priority), p.Protocol, p.Access, p.Direction, from, value(p.DestinationPortRange), len(p.DestinationPortRanges),
+		text, _ := json.Marshal([]any{value(r.Name), value(p.Priority), p.Protocol, p.Access, p.Direction, from, value(p.DestinationPortRange),
+			len(p.DestinationPortRanges),
 			value(p.DestinationAddressPrefix), len(p.DestinationApplicationSecurityGroups)})
 		out = append(out, strings.ToLower(string(text)))
 	}
@@ -267,7 +268,7 @@ func (g *group) DeleteShared(ctx context.Context, id string) error {
 		if _, err := g.vm(ctx, name); !isAbsent(err) {
 			return cmp.Or(err, error(app.Errorf(app.ETransient, "Machine %s still exists.", name)))
 		}
-		return g.removeParts(ctx, name)
+		return g.parts().removeParts(ctx, name)
 	}
 	return ctx.Err()
 }

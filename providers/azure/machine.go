@@ -93,7 +93,8 @@ func addressesOf(card armnetwork.Interface, public map[string]string) map[string
 func (g *group) machine(vm *armcompute.VirtualMachine, power string, addresses map[string]string) family.Machine {
 	p := vm.Properties
 	provisioning := strings.ToLower(value(p.ProvisioningState))
-	m := family.Machine{ID: strings.ToLower(value(vm.Name)), Hostname: value(vm.Tags[tagHostname]), SSHUser: value(vm.Tags[tagUser]), HostKey: value(vm.Tags[tagHostKey]),
+	m := family.Machine{ID: strings.ToLower(value(vm.Name)), Hostname: value(vm.Tags[tagHostname]), SSHUser: value(vm.Tags[tagUser]),
+		HostKey:   value(vm.Tags[tagHostKey]),
 		Addresses: addresses, OwnRoot: true, Tags: tagsFrom(vm.Tags), CreatedAt: value(p.TimeCreated).UTC()}
 	if m.Hostname == "" {
 		m.Hostname = m.ID
@@ -175,8 +176,8 @@ func (g *group) listed(ctx context.Context, tags map[string]string) (out []*armc
 	return out, err
 }
 
-// powers returns the power states of machines by name. The list of a resource group doesn't have them, that of the subscription does, for those who may read it;
-// of others, each machine is asked for.
+// powers returns the power states of machines by name. The list of a resource group doesn't have them, that of the subscription does, for those who may
+// read it; of others, each machine is asked for.
 func (g *group) powers(ctx context.Context, found []*armcompute.VirtualMachine) (map[string]string, error) {
 	of := map[string]string{}
 	prefix := strings.ToLower("/subscriptions/" + g.subscription + "/resourceGroups/" + g.group + "/")
@@ -222,5 +223,5 @@ func (g *group) Delete(ctx context.Context, id string) error {
 	if err := g.dropNames(ctx, id); err != nil {
 		return fmt.Errorf("names: %w", err)
 	}
-	return g.remove(ctx, id)
+	return g.parts().remove(ctx, id)
 }

@@ -190,7 +190,8 @@ func (z zone) list(ctx context.Context, path string) ([]records.Set, error) {
 }
 
 func (z zone) set(r recordSet) records.Set {
-	s := records.Set{Name: z.g.zone, Type: strings.ToUpper(r.Type[strings.LastIndex(r.Type, "/")+1:]), Routed: r.Properties.Target != nil && r.Properties.Target.ID != ""}
+	s := records.Set{Name: z.g.zone, Type: strings.ToUpper(r.Type[strings.LastIndex(r.Type, "/")+1:])}
+	s.Routed = r.Properties.Target != nil && r.Properties.Target.ID != ""
 	if r.Name != "@" {
 		s.Name = strings.ToLower(r.Name) + "." + z.g.zone
 	}

@@ -22,8 +22,8 @@ var offered = []struct{ urn, about string }{
 	{"RedHat:RHEL:9-lvm-gen2:latest", "Red Hat Enterprise Linux 9 (x86_64)"},
 }
 
-// Offers returns the sizes that the subscription can have in the location, its zones, and images: some of Azure's publishers, and the resource group's own. Prices
-// are on another site, which needs no account and knows no discounts.
+// Offers returns the sizes that the subscription can have in the location, its zones, and images: some of Azure's publishers, and the resource group's own.
+// Prices are on another site, which needs no account and knows no discounts.
 func (g *group) Offers(ctx context.Context) (family.Offers, error) {
 	sizes, err := g.readSizes(ctx)
 	if err != nil {
@@ -41,8 +41,8 @@ func (g *group) Offers(ctx context.Context) (family.Offers, error) {
 				out.Zones = append(out.Zones, zones[i])
 			}
 		}
-		f := family.FlavorOffer{Flavor: template.Flavor{Flavor: value(size.Name), CPU: amount(size, "vCPUs"), MemoryGB: amount(size, "MemoryGB"), GPUs: int(amount(size, "GPUs"))},
-			Description: strings.TrimSuffix(strings.TrimPrefix(value(size.Family), "standard"), "Family"), Zones: zones}
+		f := family.FlavorOffer{Flavor: template.Flavor{Flavor: value(size.Name), CPU: amount(size, "vCPUs"), MemoryGB: amount(size, "MemoryGB"),
+			GPUs: int(amount(size, "GPUs"))}, Description: strings.TrimSuffix(strings.TrimPrefix(value(size.Family), "standard"), "Family"), Zones: zones}
 		out.Flavors = append(out.Flavors, f)
 	}
 	slices.Sort(out.Zones)
@@ -64,7 +64,8 @@ func (g *group) Offers(ctx context.Context) (family.Offers, error) {
 // readSizes returns the VM sizes of the location, by their names in small letters.
 func (g *group) readSizes(ctx context.Context) (map[string]*armcompute.ResourceSKU, error) {
 	out := map[string]*armcompute.ResourceSKU{}
-	err := pages(ctx, g.sizes.NewListPager(&armcompute.ResourceSKUsClientListOptions{Filter: ref("location eq '" + g.location + "'")}), func(page armcompute.ResourceSKUsClientListResponse) {
+	only := &armcompute.ResourceSKUsClientListOptions{Filter: ref("location eq '" + g.location + "'")}
+	err := pages(ctx, g.sizes.NewListPager(only), func(page armcompute.ResourceSKUsClientListResponse) {
 		for _, size := range page.Value {
 			at := func(l *string) bool { return strings.EqualFold(value(l), g.location) }
 			if value(size.ResourceType) == "virtualMachines" && slices.ContainsFunc(size.Locations, at) {

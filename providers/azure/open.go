@@ -128,7 +128,8 @@ func (s settings) endpoints() cloud.Configuration {
 	return c
 }
 
-// credential is the account's own. Without a secret, it is the identity of the host that Muster runs on: no program is started, and no file of a person is read.
+// credential is the account's own. Without a secret, it is the identity of the host that Muster runs on: no program is started, and no
+// file of a person is read.
 func (s settings) credential(o azcore.ClientOptions) (azcore.TokenCredential, error) {
 	private := s.login != "" // such an address is the installation's, which trusts it
 	switch {
@@ -167,8 +168,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// await carries something out that takes a while, and returns when it has ended. Azure does one thing at a time to a resource: it's begun again while another
-// one is under way, such as of a call whose answer was lost.
+// await carries something out that takes a while, and returns when it has ended. Azure does one thing at a time to a resource: it's begun again while
+// another one is in progress, such as of a call whose answer was lost.
 func await[T any](ctx context.Context, g *group, begin func() (*runtime.Poller[T], error)) error {
 	for try := 0; ; try++ {
 		p, err := begin()
@@ -189,7 +190,7 @@ func await[T any](ctx context.Context, g *group, begin func() (*runtime.Poller[T
 	}
 }
 
-// mostTries is how often something is begun: what is under way takes seconds.
+// mostTries is how often something is begun: what is in progress takes seconds.
 const mostTries = 20
 
 // act has Azure do something with a resource that takes a while, such as delete it.
@@ -198,7 +199,8 @@ func act[T, O any](ctx context.Context, g *group, begin func(context.Context, st
 }
 
 // put makes or changes a resource.
-func put[B, T, O any](ctx context.Context, g *group, begin func(context.Context, string, string, B, *O) (*runtime.Poller[T], error), name string, body B) error {
+func put[B, T, O any](ctx context.Context, g *group, begin func(context.Context, string, string, B, *O) (*runtime.Poller[T], error),
+	name string, body B) error {
 	return await(ctx, g, func() (*runtime.Poller[T], error) { return begin(ctx, g.group, name, body, nil) })
 }
 

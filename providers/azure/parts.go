@@ -14,11 +14,15 @@ import (
 	"muster/providers/internal/account"
 )
 
-// A machine's parts are its network interface and its public address. They are made before it and have names derived from its own, so that a create that was cut
-// off continues with them.
+// parts are what machines have beside themselves: a network interface, a public address and disks. Interface and address are made before their machine and
+// have names derived from its own, so that a create that was cut off continues with them.
+type parts struct{ g *group }
+
+func (g *group) parts() parts { return parts{g} }
 
 // ensureCard makes the network interface, with its address and its place in the cluster's firewall, where they are missing. It returns its ID.
-func (g *group) ensureCard(ctx context.Context, w wanted) (string, error) {
+func (x parts) ensureCard(ctx context.Context, w wanted) (string, error) {
+	g := x.g
 	wall, members := "", ""
 	var err error
 	if w.spec.Firewall != nil {
@@ -28,23 +32,23 @@ func (g *group) ensureCard(ctx context.Context, w wanted) (string, error) {
 	}
 	address := ""
 	if w.options.public {
-		if address, err = g.ensureAddress(ctx, w); err != nil {
+		if address, err = x.ensureAddress(ctx, w); err != nil {
 			return "", err
 		}
 	}
-	card := g.cardOf(w, address, wall, members)
-	there, err := g.card(ctx, w.name)
+	card := x.cardOf(w, address, wall, members)
+	there, err := x.card(ctx, w.name)
 	if err == nil && fits(there, card) {
 		return g.idOf(kindCard, cardName(w.name)), nil
 	}
 	if err != nil && !isAbsent(err) {
 		return "", err
 	}
-	return g.idOf(kindCard, cardName(w.name)), g.putCard(ctx, cardName(w.name), card)
+	return g.idOf(kindCard, cardName(w.name)), x.putCard(ctx, cardName(w.name), card)
 }
 
-func (g *group) putCard(ctx context.Context, name string, card armnetwork.Interface) error {
-	return unknownYet(put(ctx, g, g.cards.BeginCreateOrUpdate, name, card))
+func (x parts) putCard(ctx context.Context, name string, card armnetwork.Interface) error {
+	return unknownYet(put(ctx, x.g, x.g.cards.BeginCreateOrUpdate, name, card))
 }
 
 var ownReference = regexp.MustCompile(`(?i)resource /[^ ]*/(publicIPAddresses|networkSecurityGroups|applicationSecurityGroups)/muster-`)
@@ -60,7 +64,8 @@ func unknownYet(err error) error {
 }
 
 // cardOf is the network interface as Azure is asked for it.
-func (g *group) cardOf(w wanted, address, wall, members string) armnetwork.Interface {
+func (x parts) cardOf(w wanted, address, wall, members string) armnetwork.Interface {
+	g := x.g
 	ip := &armnetwork.InterfaceIPConfigurationPropertiesFormat{Primary: ref(true), Subnet: &armnetwork.Subnet{ID: &g.subnet},
 		PrivateIPAllocationMethod: ref(armnetwork.IPAllocationMethodDynamic), PrivateIPAddressVersion: ref(armnetwork.IPVersionIPv4)}
 	if address != "" {
@@ -111,7 +116,8 @@ func ready(s *armnetwork.ProvisioningState) bool {
 }
 
 // card returns a machine's interface, once nothing is being done to it; ENotFound where it has none.
-func (g *group) card(ctx context.Context, machine string) (*armnetwork.Interface, error) {
+func (x parts) card(ctx context.Context, machine string) (*armnetwork.Interface, error) {
+	g := x.g
 	for {
 		r, err := g.cards.Get(ctx, g.group, cardName(machine), nil)
 		if err != nil {
@@ -130,7 +136,8 @@ func (g *group) card(ctx context.Context, machine string) (*armnetwork.Interface
 }
 
 // ensureAddress makes a machine's public address where there is none, and returns its ID. It has no zone of its own, so it serves machines of each.
-func (g *group) ensureAddress(ctx context.Context, w wanted) (string, error) {
+func (x parts) ensureAddress(ctx context.Context, w wanted) (string, error) {
+	g := x.g
 	name := addressName(w.name)
 	id := g.idOf(kindAddress, name)
 	for {
@@ -156,18 +163,20 @@ func (g *group) ensureAddress(ctx context.Context, w wanted) (string, error) {
 
 // discard removes the parts of a machine that was refused. What can't be removed now is listed by Shared: Azure keeps an interface for the machine that it
 // was asked for with for three minutes.
-func (g *group) discard(ctx context.Context, machine string) { _ = g.removeParts(ctx, machine) }
+func (x parts) discard(ctx context.Context, machine string) { _ = x.removeParts(ctx, machine) }
 
 // remove deletes a machine with all its parts, and returns when they are gone. What doesn't exist is success.
-func (g *group) remove(ctx context.Context, machine string) error {
+func (x parts) remove(ctx context.Context, machine string) error {
+	g := x.g
 	if err := drop(ctx, g, g.machines.BeginDelete, machine); err != nil {
 		return err
 	}
-	return g.removeParts(ctx, machine)
+	return x.removeParts(ctx, machine)
 }
 
 // removeParts deletes what a machine leaves, as after a create that was cut off. Most of it went with the machine.
-func (g *group) removeParts(ctx context.Context, machine string) error {
+func (x parts) removeParts(ctx context.Context, machine string) error {
+	g := x.g
 	if err := drop(ctx, g, g.cards.BeginDelete, cardName(machine)); err != nil {
 		return err
 	}

@@ -189,7 +189,7 @@ func shown(vm *armcompute.VirtualMachine, state bool) *armcompute.VirtualMachine
 	return &out
 }
 
-// vanish removes a VM, and what it was told to take along.
+// vanish removes a VM, and what has to go along with it.
 func (s *sim) vanish(name string) {
 	name = strings.ToLower(name)
 	vm := s.vms.is[name]
@@ -226,7 +226,7 @@ var (
 	adminForm = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}$`)
 )
 
-// createVM refuses what Azure does, and begins to make the machine. That there's no room is told later, or never at once.
+// createVM refuses what Azure does, and begins to make the machine. That there's no room is reported later.
 func (s *sim) createVM(ctx context.Context, _, name string, vm armcompute.VirtualMachine, o *armcompute.VirtualMachinesClientBeginCreateOrUpdateOptions) (resp azfake.PollerResponder[armcompute.VirtualMachinesClientCreateOrUpdateResponse], e azfake.ErrorResponder) {
 	if s.vms.is[strings.ToLower(name)] != nil {
 		if o == nil || value(o.IfNoneMatch) != "*" {

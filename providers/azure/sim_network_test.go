@@ -40,7 +40,7 @@ func (s *sim) network() *networkfake.ServerFactory {
 	return f
 }
 
-// busy refuses a change while another one is under way.
+// busy refuses a change while another one is in progress.
 func (s *sim) busy(ctx context.Context, on string) (azfake.ErrorResponder, bool) {
 	if s.pending(on, true) != nil {
 		return no(ctx, 429, "AnotherOperationInProgress", "Another operation on this or dependent resource is in progress."), true

@@ -276,7 +276,7 @@ func (s *sim) route(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	action := r.Method + " " + kind
-	if e := s.refuse[action]; e != nil && !s.spotOnly {
+	if e := s.refuse[action]; e != nil && kind != "virtualMachines" { // those are refused by createVM
 		answerError(w, e)
 		return
 	}
@@ -446,7 +446,7 @@ func (s *sim) tick(op *operation) {
 	}
 }
 
-// pending returns what is being done to a resource. A look at the resource is one at that, too: time goes on.
+// pending returns what is being done to a resource. A look at the resource is one at that, too: time passes.
 func (s *sim) pending(on string, look bool) *operation {
 	for _, op := range s.ops {
 		if op.on == strings.ToLower(on) && op.left > 0 {
