@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -349,23 +348,5 @@ func TestFirewallRules(t *testing.T) {
 	mustCreate(t, g, third)
 	if n := w.count("PUT /subscriptions/" + simSubscription + "/resourceGroups/" + simGroup + "/providers/" + kindWall); n != before {
 		t.Error("rules that are right are written again")
-	}
-}
-
-// The roles that the docs have people paste are what the account's check asks for.
-func TestRoleInDocs(t *testing.T) {
-	b, err := os.ReadFile("../../docs/providers/azure.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, _, _ := strings.Cut(string(b), "The second is for")
-	var role []string
-	for line := range strings.Lines(text) {
-		if action := strings.Trim(strings.TrimSpace(line), `",`); strings.HasPrefix(action, "Microsoft.") {
-			role = append(role, action)
-		}
-	}
-	if wanted := slices.Sorted(slices.Values(slices.Concat(permissions, dnsPermissions))); !slices.Equal(role, wanted) {
-		t.Errorf("the role has %v, and %v are asked for", role, wanted)
 	}
 }
