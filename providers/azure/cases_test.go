@@ -100,6 +100,37 @@ func TestCreateChangesNothingThatExists(t *testing.T) {
 	}
 }
 
+// Several processes create the machine of one intent. Each sees the others' parts half made; one is the first to create the machine.
+func TestProcessesCreateOneMachine(t *testing.T) {
+	w := newWorld(t)
+	spec := specOf(t, "race")
+	spec.Firewall = &template.Firewall{}
+	type result struct {
+		m   family.Machine
+		err error
+	}
+	results := make(chan result)
+	const n = 5
+	for range n {
+		g := w.open(t)
+		go func() {
+			m, err := g.Create(t.Context(), spec)
+			for try := 0; try < 50 && app.CodeOf(err) == app.ETransient; try++ { // as the engine does
+				m, err = g.Create(t.Context(), spec)
+			}
+			results <- result{m, err}
+		}()
+	}
+	for range n {
+		if r := <-results; r.err != nil || r.m.ID != machineName(spec.Tags, spec.Intent) || r.m.State != family.MachineRunning {
+			t.Errorf("%+v, %v", r.m, r.err)
+		}
+	}
+	if left := w.left(); len(left) != 6 {
+		t.Errorf("there are %v", left)
+	}
+}
+
 func TestSpotFallsBack(t *testing.T) {
 	for name, refuse := range map[string]func(s *sim){
 		"no room at once": func(s *sim) { s.refuse["PUT virtualMachines"] = &simError{409, "SkuNotAvailable", "Not available."} },
@@ -120,6 +151,31 @@ func TestSpotFallsBack(t *testing.T) {
 				t.Errorf("only spot: %v", err)
 			}
 		})
+	}
+}
+
+// Azure may say of a machine that never started that it's deallocated, as of one that sleeps.
+func TestFailedCreatesAreDeleted(t *testing.T) {
+	for _, power := range []string{"", "stopped", "deallocated"} {
+		w := newWorld(t)
+		w.failPower = power
+		w.fails["create"] = &simError{409, "ZonalAllocationFailed", "Allocation failed."}
+		if _, err := w.open(t).Create(t.Context(), specOf(t, "one")); app.CodeOf(err) != app.ECapacity {
+			t.Errorf("%q: %v", power, err)
+		}
+		if left := w.left(); len(left) > 0 {
+			t.Errorf("%q: left are %v", power, left)
+		}
+	}
+}
+
+// A machine that was made, but whose agent didn't answer in time, runs.
+func TestProvisioningTimeoutsAreIgnored(t *testing.T) {
+	w := newWorld(t)
+	w.failPower = "running"
+	w.fails["create"] = &simError{409, "OSProvisioningTimedOut", "OS Provisioning did not finish in the allotted time."}
+	if m := mustCreate(t, w.open(t), specOf(t, "slow")); m.State != family.MachineRunning {
+		t.Errorf("%+v", m)
 	}
 }
 
@@ -260,6 +316,7 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 		{429, "TooManyRequests", "slow down", app.ERateLimit},
 		{429, "AnotherOperationInProgress", "wait", app.ETransient},
 		{400, "NicReservedForAnotherVm", "wait", app.ETransient},
+		{412, "PreconditionFailed", "it exists", app.EConflict},
 		{400, "InvalidParameter", "no", app.EInvalid},
 		{400, "PublicIPCountLimitReached", "no", app.EQuota},
 		{500, "InternalServerError", "oops", app.ETransient},

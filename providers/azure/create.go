@@ -17,6 +17,9 @@ import (
 // defaultAdmin is the user that Azure's own agent creates where Muster signs in as root, whom Azure doesn't allow there.
 const defaultAdmin = "azureuser"
 
+// longestCustom is how long custom data may be, in bytes before base64.
+const longestCustom = 65535
+
 var (
 	sizeForm  = regexp.MustCompile(`^(Standard|Basic)_[A-Za-z0-9_-]{1,60}$`)
 	urnForm   = regexp.MustCompile(`^([\w.-]{1,80}):([\w.-]{1,80}):([\w.-]{1,80}):([\w.-]{1,80})$`)
@@ -57,7 +60,7 @@ func (g *group) want(spec family.MachineSpec) (w wanted, err error) {
 		return w, err
 	}
 	text, hostKey, err := userdata.CloudConfig(spec, userdata.Options{User: w.user, DataDisks: w.options.dataGB > 0, Custom: w.options.custom,
-		Limit: userdata.LimitDroplet})
+		Limit: longestCustom})
 	if err != nil {
 		return w, err
 	}
@@ -122,7 +125,7 @@ func (g *group) Create(ctx context.Context, spec family.MachineSpec) (family.Mac
 	case err != nil:
 		return family.Machine{}, err
 	}
-	return g.settled(ctx, w, vm)
+	return g.settled(ctx, w, vm, false)
 }
 
 // create makes the machine for the first time, in each market until there is room.
@@ -175,7 +178,8 @@ func (g *group) launch(ctx context.Context, w wanted, vm armcompute.VirtualMachi
 		g.parts().discard(ctx, w.name)
 		return family.Machine{}, err
 	}
-	if err != nil && app.CodeOf(err) != app.EConflict && app.AsError(err).Reason != "PreconditionFailed" { // another process was faster
+	fresh := err == nil
+	if !fresh && app.CodeOf(err) != app.EConflict { // or else another process was faster
 		return family.Machine{}, err
 	}
 	made, err := g.vm(ctx, w.name)
@@ -185,11 +189,12 @@ func (g *group) launch(ctx context.Context, w wanted, vm armcompute.VirtualMachi
 	if err != nil {
 		return family.Machine{}, err
 	}
-	return g.settled(ctx, w, made)
+	return g.settled(ctx, w, made, fresh)
 }
 
-// settled waits until Azure has found room for a machine that is being made. One that never started is deleted, and the error is why.
-func (g *group) settled(ctx context.Context, w wanted, vm *armcompute.VirtualMachine) (family.Machine, error) {
+// settled waits until Azure has found room for a machine that is being made. One that never started is deleted, and the error is why: one that failed
+// while this call waited (fresh), or that has no power state. Others that are Failed may be asleep: Azure calls them so if they couldn't wake.
+func (g *group) settled(ctx context.Context, w wanted, vm *armcompute.VirtualMachine, fresh bool) (family.Machine, error) {
 	for {
 		if tagsFrom(vm.Tags)[family.TagIntent] != w.spec.Intent {
 			return family.Machine{}, app.Errorf(app.EConflict, "Machine %s already exists and isn't Muster's.", w.name)
@@ -198,15 +203,16 @@ func (g *group) settled(ctx context.Context, w wanted, vm *armcompute.VirtualMac
 		switch {
 		case state == "deleting":
 			return family.Machine{}, app.Errorf(app.ETransient, "Machine %s is being deleted.", w.name)
-		case state == "failed" && power == "":
+		case state == "failed" && (power == "" || fresh && power != "running" && power != "starting"):
 			err := failedAtStart(vm)
 			if e := g.parts().remove(ctx, w.name); e != nil {
 				return family.Machine{}, app.Errorf(app.ETransient, "Machine %s couldn't be created and isn't deleted yet: %s", w.name, app.AsError(err).Message)
 			}
 			return family.Machine{}, err
-		case state != "creating" || power != "":
+		case state != "creating", power == "running", power == "starting":
 			return g.whole(ctx, vm)
 		}
+		fresh = true
 		if err := pause(ctx, g.pauses.poll); err != nil {
 			return family.Machine{}, err
 		}

@@ -161,7 +161,7 @@ type options struct {
 
 func readOptions(s account.Settings) (o options, err error) {
 	o = options{diskType: s.Or("disk_type", "StandardSSD_LRS"), spot: s.Or("spot", spotNo), sshFrom: s.List("ssh_from"), custom: s.Text(userdata.Setting)}
-	if err := userdata.CheckCustom(o.custom, userdata.LimitDroplet); err != nil { // 64 KiB, as droplets
+	if err := userdata.CheckCustom(o.custom, longestCustom); err != nil {
 		return o, err
 	}
 	if o.rootGB, err = s.Int("root_disk_gb", 0, 0, 4095); err != nil {

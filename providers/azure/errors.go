@@ -138,6 +138,8 @@ func refusal(status int, header http.Header, code, message string) *app.Error {
 		// Not an answer of Resource Manager: a proxy, or an address that is wrong. It does not tell that something is gone.
 		e.Code, e.Message = app.ETransient, "The API's address isn't Azure Resource Manager: it responded 404 without a reason."
 		e.Hint = "Check the setting api_url."
+	case status == http.StatusPreconditionFailed:
+		e.Code = app.EConflict // something with that name exists
 	case status == 0 || status < 400: // an operation that failed
 		e.Code = app.EInvalid
 	}

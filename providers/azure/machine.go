@@ -107,7 +107,8 @@ func (g *group) machine(vm *armcompute.VirtualMachine, power string, addresses m
 		m.State = family.MachineStopped
 	case power == "running" && addresses[app.AddressAccess] != "":
 		m.State = family.MachineRunning
-	case power == "" && provisioning != "failed", power == "running", power == "starting":
+	case power == "" && provisioning != "failed", power == "running", power == "starting",
+		power == "stopped" && (provisioning == "creating" || provisioning == "updating"): // for a moment, on the way to running
 		m.State = family.MachineStarting
 	default:
 		m.State = family.MachineStopped // stopping, stopped, deallocating, deallocated, or it never started

@@ -263,11 +263,12 @@ func (s *sim) createVM(ctx context.Context, _, name string, vm armcompute.Virtua
 	}
 	s.begin(ctx, "vm/"+name, func() *simError {
 		if err := s.fails["create"]; err != nil && (!s.spotOnly || spot) {
-			setState(&made, "Failed", "")
+			setState(&made, "Failed", s.failPower)
 			made.Properties.InstanceView.Statuses[0] = &armcompute.InstanceViewStatus{Code: ref("ProvisioningState/failed/" + err.code), Message: ref(err.message)}
 			return err
 		}
-		setState(&made, "Succeeded", "running")
+		setState(&made, "Creating", "stopped") // Azure says so for a moment
+		s.ops = append(s.ops, &operation{left: 2, on: strings.ToLower("vm/" + name), end: func() *simError { setState(&made, "Succeeded", "running"); return nil }})
 		return nil
 	})
 	return landed(http.StatusOK, armcompute.VirtualMachinesClientCreateOrUpdateResponse{VirtualMachine: *shown(&made, false)}), e

@@ -114,35 +114,36 @@ func keysOf[T any](m map[string]T) func(yield func(string) bool) {
 }
 
 type sim struct {
-	mu       sync.Mutex
-	secret   string
-	signIn   string // what Entra ID answers instead of a token
-	group    string
-	vms      *things[armcompute.VirtualMachine]
-	disks    *things[armcompute.Disk]
-	cards    *things[armnetwork.Interface]
-	ips      *things[armnetwork.PublicIPAddress]
-	walls    *things[armnetwork.SecurityGroup]
-	members  *things[armnetwork.ApplicationSecurityGroup]
-	records  map[string]*recordSet // by type and name
-	ops      []*operation
-	nextIP   int
-	lag      time.Duration
-	page     int
-	looks    int                  // that an operation takes
-	refuse   map[string]*simError // by method and kind, such as PUT virtualMachines
-	fails    map[string]*simError // operations that end so
-	spotOnly bool                 // fails and refuse hold for spot machines only
-	reserved map[string]bool      // interfaces that are kept for a machine
-	denied   map[string]bool      // actions that the role lacks
-	usage    map[string][2]int
-	sizes    map[string]*armcompute.ResourceSKU
-	images   map[string]bool
-	subnets  map[string]bool // whether it has a security group
-	zones    map[string]bool
-	requests []string
-	wrong    []string // what the real one would have taken badly
-	last     armcompute.VirtualMachine
+	mu        sync.Mutex
+	secret    string
+	signIn    string // what Entra ID answers instead of a token
+	group     string
+	vms       *things[armcompute.VirtualMachine]
+	disks     *things[armcompute.Disk]
+	cards     *things[armnetwork.Interface]
+	ips       *things[armnetwork.PublicIPAddress]
+	walls     *things[armnetwork.SecurityGroup]
+	members   *things[armnetwork.ApplicationSecurityGroup]
+	records   map[string]*recordSet // by type and name
+	ops       []*operation
+	nextIP    int
+	lag       time.Duration
+	page      int
+	looks     int                  // that an operation takes
+	refuse    map[string]*simError // by method and kind, such as PUT virtualMachines
+	fails     map[string]*simError // operations that end so
+	failPower string               // the power state of machines that couldn't be made
+	spotOnly  bool                 // fails and refuse hold for spot machines only
+	reserved  map[string]bool      // interfaces that are kept for a machine
+	denied    map[string]bool      // actions that the role lacks
+	usage     map[string][2]int
+	sizes     map[string]*armcompute.ResourceSKU
+	images    map[string]bool
+	subnets   map[string]bool // whether it has a security group
+	zones     map[string]bool
+	requests  []string
+	wrong     []string // what the real one would have taken badly
+	last      armcompute.VirtualMachine
 }
 
 func newSim() *sim {
