@@ -375,7 +375,7 @@ var homes = []struct {
 	{"github.com/spf13/pflag", []string{"cmd/*", "cmd/muster/*"}, "command lines are read in cmd and passed on as plain values"},
 	{"github.com/slack-go/slack", []string{"bot/slack"}, "one room speaks to Slack"},
 	{"github.com/aws", []string{"providers/aws", "app/store/blob", "app/store/kms", "app/cloudurl"}, "one member speaks to AWS; S3 is a place for contents and KMS a key service, with clients behind our guard, configured by URLs in one place"},
-	{"github.com/Azure", []string{"app/store/blob", "app/store/kms", "app/cloudurl"}, "Azure has a place for contents and a key service"},
+	{"github.com/Azure", []string{"providers/azure", "app/store/blob", "app/store/kms", "app/cloudurl"}, "one member speaks to Azure, which also has a place for contents and a key service"},
 	{"github.com/chromedp", []string{"portal/portaltest"}, "one place drives a browser"},
 	{"github.com/prometheus", []string{"cmd/muster/observe/metrics"}, "one room speaks to Prometheus; the others count in app's words"},
 	{"go.opentelemetry.io/proto", []string{"cmd/muster/observe/trace/otlptest"}, "the messages of collectors are for tests: in the program they would bring protobuf"},

@@ -8,6 +8,7 @@ import (
 	"muster/app/family"
 	"muster/app/template"
 	"muster/providers/aws"
+	"muster/providers/azure"
 	"muster/providers/digitalocean"
 	"muster/providers/openstack"
 	"muster/providers/rackspace"
@@ -17,7 +18,7 @@ import (
 // LeftOut names the members that this build does not have.
 var LeftOut []string
 
-// largeRegistry bring SDKs: AWS's takes longer to compile than all of Muster, VMware's 20 seconds, the others 10.
+// largeRegistry bring SDKs: AWS's takes longer to compile than all of Muster, Azure's half a minute, VMware's 20 seconds, the others 10.
 var largeRegistry = map[string]registration{
 	"aws": {
 		Descriptor: aws.Descriptor,
@@ -25,6 +26,14 @@ var largeRegistry = map[string]registration{
 		Rate:       aws.Rate,
 		Constructor: func(ctx context.Context, _ string, settings map[string]any, env Env) (family.Provider, error) {
 			return aws.Open(ctx, settings, env.network)
+		},
+	},
+	"azure": {
+		Descriptor: azure.Descriptor,
+		Check:      azure.Check,
+		Rate:       azure.Rate,
+		Constructor: func(_ context.Context, _ string, settings map[string]any, env Env) (family.Provider, error) {
+			return azure.Open(settings, env.network)
 		},
 	},
 	"digitalocean": {

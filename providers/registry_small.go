@@ -3,6 +3,6 @@
 package providers
 
 // LeftOut names the members that this build does not have.
-var LeftOut = []string{"aws", "digitalocean", "openstack", "rackspace", "vsphere"}
+var LeftOut = []string{"aws", "azure", "digitalocean", "openstack", "rackspace", "vsphere"}
 
 var largeRegistry map[string]registration

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -110,7 +111,7 @@ func TestTenantsCannotSetInstallationSettings(t *testing.T) {
 	t.Logf("%d settings refused, %d parts of credentials needed", refused, needed)
 }
 
-// planted returns this process the identity of a host at Google and at AWS, whose tokens are handed out by a server that counts what it is sent.
+// planted returns this process the identity of a host at Google, at AWS and at Azure, whose tokens are handed out by a server that counts what it is sent.
 func planted(t *testing.T) (address string, sent *atomic.Int64) {
 	sent = &atomic.Int64{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -133,6 +134,8 @@ func planted(t *testing.T) (address string, sent *atomic.Int64) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIATHEHOSTSOWNKEY00")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "the-hosts-own-secret")
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	t.Setenv("IDENTITY_ENDPOINT", s.URL) // a managed identity at Azure
+	t.Setenv("IDENTITY_HEADER", "the-hosts-own-header")
 	t.Setenv("NO_PROXY", "*")
 	return s.URL, sent
 }
@@ -150,9 +153,15 @@ func TestTenantsCannotUseHostCredentials(t *testing.T) {
 		"aws with half of its own":      own("aws", map[string]any{"region": "eu-central-1", "access_key_id": "AKIAOWN"}),
 		"aws as a role":                 own("aws", map[string]any{"region": "eu-central-1", "role_arn": "arn:aws:iam::123456789012:role/admin", "sts_url": address}),
 		"aws with keys and another API": own("aws", map[string]any{"region": "eu-central-1", "access_key_id": "AKIAOWN", "secret_access_key": "x", "api_url": address}),
+		"azure as the host":             own("azure", azureSettings(nil)),
+		"azure with half of its own":    own("azure", azureSettings(map[string]any{"directory_id": azureID, "client_id": azureID})),
+		"azure with another API":        own("azure", azureSettings(map[string]any{"directory_id": azureID, "client_id": azureID, "client_secret": "x", "api_url": address})),
+		"azure with another sign-in":    own("azure", azureSettings(map[string]any{"directory_id": azureID, "client_id": azureID, "client_secret": "x", "login_url": address})),
 		"an address in a secret":        own("aws", map[string]any{"region": "eu-central-1", "access_key_id": "AKIAOWN", "secret_access_key": "x", "quotas_url": " " + address}),
 		"the installation's, saved by a superadmin": {About: template.About{Name: "here"}, Tenant: "acme", Type: "google",
 			Settings: map[string]any{"zone": "europe-west3-a", "project": "project-one", "api_url": address + "/compute/v1/"}},
+		"the installation's at Azure, saved by a superadmin": {About: template.About{Name: "here"}, Tenant: "acme", Type: "azure",
+			Settings: azureSettings(map[string]any{"api_url": "https://127.0.0.1:1"})},
 	}
 	for name, spec := range attacks {
 		if _, there := registry[spec.Type]; !there {
@@ -172,6 +181,15 @@ func TestTenantsCannotUseHostCredentials(t *testing.T) {
 			t.Errorf("%s: %d requests reached the address, %v", name, sent.Load()-before, err)
 		}
 	}
+}
+
+const azureID = "11111111-1111-4111-8111-111111111111"
+
+// azureSettings are an account's without credentials, and more.
+func azureSettings(more map[string]any) map[string]any {
+	s := map[string]any{"subscription_id": azureID, "resource_group": "g", "location": "westeurope", "subnet": "v/s"}
+	maps.Copy(s, more)
+	return s
 }
 
 func keyFor(t *testing.T, token, universe string) string {

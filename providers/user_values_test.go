@@ -89,6 +89,8 @@ func TestUsersNeverActAsTheInstallation(t *testing.T) {
 		"vsphere with their own": {base("vsphere", map[string]any{"url": "https://vcenter.example.com", "username": "u", "password": "p"}),
 			providervalue.Values{"url": secure.URL, "thumbprint": thumbprint, "username": "mine", "password": "mine"}},
 		"aws with half of a key":         {base("aws", map[string]any{"region": "eu-central-1", "api_url": address}), providervalue.Values{"access_key_id": "AKIAMINE"}},
+		"azure with half of its own":     {base("azure", azureSettings(nil)), providervalue.Values{"client_id": azureID, "directory_id": azureID}},
+		"azure with another directory":   {base("azure", azureSettings(nil)), providervalue.Values{"directory_id": azureID}},
 		"google in another universe":     {base("google", map[string]any{"zone": "europe-west3-a", "project": "p1"}), providervalue.Values{"credentials": keyFor(t, "https://oauth2.googleapis.com/token", "attacker.example.com")}},
 		"google with a token server":     {base("google", map[string]any{"zone": "europe-west3-a", "project": "p1"}), providervalue.Values{"credentials": keyFor(t, inside.URL+"/token", "")}},
 		"static with the provider's key": {base("static", map[string]any{"ssh_key": key, "machines": "m1 192.0.2.1"}), providervalue.Values{"machines": "m1 127.0.0.1"}},

@@ -22,7 +22,7 @@ import (
 
 // otherTools are programs that pages tell people to run, besides muster and what is in this repository. Of these, a page's lines are only
 // checked to be shell, and to name files that exist.
-var otherTools = strings.Fields("age ansible apt-get base64 cat cd cosign cp createdb date docker dot echo eval export gcloud go govc grep helm install journalctl jq kubectl mkdir" +
+var otherTools = strings.Fields("age ansible apt-get az base64 cat cd cosign cp createdb date docker dot echo eval export gcloud go govc grep helm install journalctl jq kubectl mkdir" +
 	" od openssl openstack printf sha256sum ssh ssh-keygen systemctl systemd-sysusers systemd-tmpfiles tar tr triton uuidgen")
 
 // A line of shell is checked in the directory that cd went to.

@@ -173,6 +173,7 @@ var checkedBy = map[string]string{
 	"docs/notifications.md json":             "jobs/webhook/docs_test.go",
 	"docs/notifications.md python":           "jobs/webhook/docs_test.go",
 	"docs/providers/aws.md json":             "providers/aws/docs_test.go",
+	"docs/providers/azure.md json":           "providers/azure/docs_test.go",
 	"docs/providers/executable.md exchange":  "providers/executable/docs_test.go",
 	"docs/providers/google.md role.yaml":     "providers/google/docs_test.go",
 	"docs/sign-in.md yaml":                   "cmd/muster/server/signin_test.go",
