@@ -173,8 +173,8 @@ func pause(ctx context.Context, d time.Duration) error {
 func await[T any](ctx context.Context, g *group, begin func() (*runtime.Poller[T], error)) error {
 	for try := 0; ; try++ {
 		p, err := begin()
-		for err == nil && !p.Done() {
-			if err = pause(ctx, g.pauses.poll); err == nil {
+		for look := time.Duration(1); err == nil && !p.Done(); look++ { // most changes of networks take a second
+			if err = pause(ctx, g.pauses.poll*min(look, 3)/3); err == nil {
 				_, err = p.Poll(ctx)
 			}
 		}

@@ -95,15 +95,16 @@ func (w authMethod) token(made tokens.CreateResult) (stack.Token, error) {
 func refused(err error) error {
 	err = stack.Coded(err)
 	e := *app.AsError(err)
-	switch e.Code {
-	case app.ECredentials:
+	switch {
+	case e.Code == app.ECredentials, e.Code == app.ENotFound && strings.Contains(e.Message, "Application Credential"): // one that was deleted isn't found
+		e.Code = app.ECredentials
 		e.Message = "the identity service rejected the credentials: " + e.Message
 		e.Reason, e.Hint = "", "Check the user, domain, project and password, or create a new application credential: the current one may have expired."
-	case app.ENotFound:
+	case e.Code == app.ENotFound:
 		e.Code, e.Field = app.EInvalid, "settings.auth_url"
 		e.Message = "the identity service's address isn't a Keystone with version 3: " + e.Message
 		e.Hint = "Check auth_url; it usually ends in /v3."
-	case app.EInternal:
+	case e.Code == app.EInternal:
 		return err // a failure of the network
 	}
 	return &e

@@ -199,6 +199,8 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 	wrong("a wrong password", family.AboutCredentials, map[string]any{"password": "wrong"}, nil)
 	wrong("an unknown project", family.AboutCredentials, map[string]any{"project": "unknown"}, nil)
 	wrong("an application credential that was revoked", family.AboutCredentials, map[string]any{"application_credential_id": fake.Credential, "application_credential_secret": "old"}, nil)
+	wrong("an application credential that was deleted", family.AboutCredentials,
+		map[string]any{"application_credential_id": "deleted", "application_credential_secret": fake.Secret}, nil)
 	wrong("an address without Keystone", family.AboutSettings, map[string]any{"auth_url": "/elsewhere"}, nil)
 	wrong("an unknown region", family.AboutRegion, map[string]any{"region": "RegionNine"}, nil)
 	wrong("no region of two", family.AboutRegion, map[string]any{"region": ""}, nil)

@@ -75,6 +75,7 @@ func TestCases(t *testing.T) {
 		"a clone whose process was killed is one machine":      func(t *testing.T) { w.killed(t, spec(t, "killed")) },
 		"a clone that fails late is tried again":               func(t *testing.T) { w.failsLate(t, spec(t, "late")) },
 		"a session that ended is opened again":                 func(t *testing.T) { w.sessions(t, spec(t, "session")) },
+		"a login without an answer":                            func(t *testing.T) { w.loginLost(t, spec(t, "login")) },
 		"someone else's machine keeps its name":                func(t *testing.T) { w.taken(t, spec(t, "taken")) },
 		"a copy of a machine isn't Muster's":                   func(t *testing.T) { w.copied(t, spec(t, "copied")) },
 		"a machine that can't be read isn't taken for lost":    func(t *testing.T) { w.unreadable(t, spec(t, "blind")) },
@@ -373,6 +374,9 @@ func (w *world) moved(t *testing.T, spec family.MachineSpec) {
 	if got := ids(t, c, ours); !slices.Equal(got, []string{m.ID}) {
 		t.Errorf("in a folder below: %v", got)
 	}
+	if got := ids(t, w.open(t, "folder", "elsewhere"), spec.Tags); !slices.Equal(got, []string{m.ID}) {
+		t.Errorf("by its intent, outside of the folder: %v", got)
+	}
 }
 
 func (w *world) secrets(t *testing.T, spec family.MachineSpec) {
@@ -548,5 +552,17 @@ func (w *world) withoutDRS(t *testing.T, spec func(*testing.T, string) family.Ma
 	}
 	if len(hosts) != 2 {
 		t.Errorf("six machines are on %d of two hosts", len(hosts))
+	}
+}
+
+func (w *world) loginLost(t *testing.T, spec family.MachineSpec) {
+	for _, fault := range []providertest.Fault{providertest.Lost, providertest.Down} {
+		c := w.open(t)
+		w.faults.Arm(fault, 1, calls("Login"))
+		_, err := c.Create(t.Context(), spec)
+		if w.faults.Disarm() > 0 || err == nil || fault == providertest.Down && app.CodeOf(err) != app.ETransient {
+			t.Errorf("%s: %v", fault, err)
+		}
+		w.only(t, c, create(t, c, spec).ID)
 	}
 }

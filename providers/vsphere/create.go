@@ -94,8 +94,17 @@ func (c *cloud) Create(ctx context.Context, spec family.MachineSpec) (family.Mac
 	return c.start(ctx, *found)
 }
 
-// find returns the intent's machine; nil where there is none.
+// find returns the intent's machine; nil where there is none. EConflict where it isn't this installation's.
 func (c *cloud) find(ctx context.Context, tags map[string]string) (*object, error) {
+	o, err := c.lookUp(ctx, tags)
+	if err != nil || o == nil {
+		return nil, err
+	}
+	return o, mine(*o, tags)
+}
+
+// lookUp returns the virtual machine with an intent's instance UUID, wherever it is in vCenter; nil where there is none.
+func (c *cloud) lookUp(ctx context.Context, tags map[string]string) (*object, error) {
 	content, err := c.content(ctx)
 	if err != nil {
 		return nil, err
@@ -113,7 +122,7 @@ func (c *cloud) find(ctx context.Context, tags map[string]string) (*object, erro
 	if err != nil {
 		return nil, err
 	}
-	return &o, mine(o, tags)
+	return &o, nil
 }
 
 // mine refuses a machine that isn't the intent's. A card that is missing means that someone else made it, or changed it.

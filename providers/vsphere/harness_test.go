@@ -20,7 +20,15 @@ func (w *world) harness(t *testing.T, more []string) providertest.Harness {
 		}}
 	}
 	h := providertest.Harness{
-		Open:   func(t *testing.T) family.Provider { w.control(t, orders{Reset: true}); return reopen(t) },
+		Open: func(t *testing.T) family.Provider {
+			w.control(t, orders{Reset: true})
+			c := w.open(t, more...)
+			now = t
+			if _, err := c.theSite(t.Context()); err != nil { // so that half a second is enough for a create on a slow host
+				t.Fatal(err)
+			}
+			return c
+		},
 		Reopen: reopen,
 		Flavor: "2x4",
 		Image:  "debian-12",
@@ -52,7 +60,6 @@ func (w *world) harness(t *testing.T, more []string) providertest.Harness {
 			refusal("a template in use", app.ETransient, orders{Faults: map[string]string{"CloneVM_Task": "TaskInProgress"}}),
 		},
 		Partial: map[string]func(*http.Request) bool{
-			"the login": calls("Login"),
 			"the look":  calls("FindByUuid"),
 			"the clone": calls("CloneVM_Task"),
 			"the start": calls("PowerOnVM_Task"),

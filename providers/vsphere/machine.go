@@ -188,8 +188,18 @@ func (c *cloud) Describe(ctx context.Context, id string) (family.Machine, error)
 	return machine(o), nil
 }
 
-// List reads the machines' folder, with the folders in it.
+// List reads the machines' folder, with the folders in it. An intent's machine is looked up, wherever people may have moved it.
 func (c *cloud) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
+	if tags[family.TagInstallation] != "" && tags[family.TagIntent] != "" {
+		o, err := c.lookUp(ctx, tags)
+		if err == nil && o == nil {
+			err = c.stillCloning(ctx, tags)
+		}
+		if err != nil || o == nil {
+			return []family.Machine{}, err
+		}
+		return listed([]object{*o}, tags), nil
+	}
 	found, err := c.inFolder(ctx)
 	if absent(err) { // it was deleted meanwhile, and perhaps created again
 		c.remember(nil)
@@ -198,19 +208,23 @@ func (c *cloud) List(ctx context.Context, tags map[string]string) ([]family.Mach
 	if err != nil {
 		return nil, err
 	}
-	out := []family.Machine{}
 	for _, o := range found {
 		if err := legible(o); err != nil && o.hidden == nil && ourName.MatchString(prop[string](o, "name")) {
 			return nil, err
 		}
+	}
+	return listed(found, tags), nil
+}
+
+// listed are those that carry tags.
+func listed(all []object, tags map[string]string) []family.Machine {
+	out := []family.Machine{}
+	for _, o := range all {
 		if m := machine(o); len(m.Tags) > 0 && carries(m.Tags, tags) && !prop[bool](o, "config.template") {
 			out = append(out, m)
 		}
 	}
-	if len(out) == 0 && tags[family.TagIntent] != "" {
-		return out, c.stillCloning(ctx, tags)
-	}
-	return out, nil
+	return out
 }
 
 func (c *cloud) inFolder(ctx context.Context) ([]object, error) {

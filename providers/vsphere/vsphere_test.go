@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-var quick = timing{late: 20 * time.Millisecond, look: 2 * time.Millisecond, fresh: 10 * time.Millisecond, shutdown: 300 * time.Millisecond, keep: time.Minute}
+var quick = timing{late: 20 * time.Millisecond, look: 2 * time.Millisecond, fresh: time.Minute, shutdown: 300 * time.Millisecond, keep: time.Minute}
 
 // world is a vCenter with a proxy in front of it, which spoils answers.
 type world struct {

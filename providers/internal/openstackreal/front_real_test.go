@@ -130,7 +130,9 @@ func (f *front) gate(next http.Handler) http.Handler {
 		defer f.pending.Done()
 		f.tell(r)
 		time.Sleep(late)
-		again := r.Clone(context.WithoutCancel(r.Context()))
+		ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context())) // one that can't be done has the proxy look at the connection
+		defer cancel()
+		again := r.Clone(ctx)
 		again.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, again)
 	})

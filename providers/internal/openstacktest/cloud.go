@@ -260,6 +260,10 @@ func (c *Cloud) authenticate(w http.ResponseWriter, r *http.Request) {
 		ok = u.Name == User && home(u.Domain) && u.Password == Password && p != nil && (p.ID == ProjectID || p.Name == Project && home(p.Domain))
 	case "application_credential":
 		k := in.Auth.Identity.Credential
+		if k.ID != "" && k.ID != Credential {
+			keystoneError(w, http.StatusNotFound, "Could not find Application Credential: "+k.ID+".")
+			return
+		}
 		ok = k.Secret == Secret && in.Auth.Scope.Project == nil && (k.ID == Credential || k.Name == "deploy" && k.User.Name == User && home(k.User.Domain))
 	}
 	if !ok {

@@ -287,7 +287,7 @@ func (c nova) deleteServer(w http.ResponseWriter, r *http.Request) {
 		if s.task, s.at = "deleting", time.Now().Add(c.build); c.Overtaken > 0 {
 			c.Overtaken--
 			s.status, s.task = "ERROR", ""
-			s.fault = "Exceeded maximum number of retries. Exhausted all hosts available for retrying build failures for instance "+s.id+"."
+			s.fault = "Exceeded maximum number of retries. Exhausted all hosts available for retrying build failures for instance " + s.id + "."
 		}
 		w.WriteHeader(http.StatusNoContent)
 	}
