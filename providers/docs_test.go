@@ -69,7 +69,7 @@ func TestTheTableOfChecksHasEachMember(t *testing.T) {
 		}
 	}
 	for _, name := range columns {
-		if _, is := registry[name]; !is && name != "executable" {
+		if _, is := registry[name]; !is && name != "executable" && !slices.Contains(LeftOut, name) {
 			t.Errorf("docs/providers.md has a column of checks for %s, which isn't a type: run `make provider-checks` after emptying the table", name)
 		}
 	}
