@@ -61,7 +61,7 @@ func (s *survey) failed(about, subject string, err error) {
 	case e.Reason == "permission":
 		about = family.AboutPermissions
 	case e.Code == app.EInternal:
-		e = app.Errorf(app.ETransient, "Can't connect to %s: %w.", s.c.url.Host, err)
+		e = app.Errorf(app.ETransient, "Can't connect to vCenter: %w.", err)
 		e.Hint = "Check the address, and that this host can reach it."
 	case e.Field == "settings.url", e.Code == app.ECredentials:
 		about = family.AboutCredentials
