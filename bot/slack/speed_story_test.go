@@ -226,13 +226,7 @@ func TestRepeatedClicks(t *testing.T) {
 		}
 		ops.Card("shop is active")
 		ask := h.ada.In(ops).Says("/muster resize shop 3").Answer("Resize")
-		replies := []*slacktest.Reply{}
-		for range 3 { // before the answer takes the question's place
-			replies = append(replies, h.ada.Press(ask, slices.Collect(buttons(ask, "Resize"))[0]))
-			if !ask.Says("Resize") {
-				break
-			}
-		}
+		replies := h.ada.PressOften(ask, slices.Collect(buttons(ask, "Resize"))[0], 3)
 		replies[0].Answer("shop")
 		for h.work(1000, nil) > 0 {
 			time.Sleep(time.Second)

@@ -168,35 +168,38 @@ func (m *Message) Link(label string) string {
 }
 
 // Press presses what has this label in a message, and agrees where the app asks whether that is meant.
-func (u *User) Press(m *Message, label string) *Reply { u.w.s.t.Helper(); return u.act(m, label, "") }
+func (u *User) Press(m *Message, label string) *Reply { u.w.s.t.Helper(); return u.PressOften(m, label, 1)[0] }
 
-func (u *User) act(m *Message, label, choice string) *Reply {
+// PressOften presses what has this label n times before an answer can change the message.
+func (u *User) PressOften(m *Message, label string, n int) (replies []*Reply) {
 	s := u.w.s
 	s.t.Helper()
 	s.mu.Lock()
 	h, found := seek(m.blocks, label)
-	if found && choice != "" {
-		h.option = option(h.element, choice)
-		found = h.option != nil
-	}
 	if !found || m.deleted || m.to != nil && m.to != u {
 		text := m.shows()
 		s.mu.Unlock()
-		s.t.Fatalf("%s cannot press %q %q here:\n%s", u.Name, label, choice, text)
+		s.t.Fatalf("%s cannot press %q here:\n%s", u.Name, label, text)
 		return nil
 	}
-	cause := s.next("cause")
-	container := object{"type": "message", "message_ts": m.TS, "channel_id": m.channel.ID, "is_ephemeral": m.to != nil}
-	payload := u.action(h, container)
-	payload["channel"] = object{"id": m.channel.ID, "name": m.channel.Name}
-	payload["response_url"] = s.responseURL("actions", u, m.channel, m, cause)
-	if m.to == nil {
-		payload["message"] = object{"type": "message", "user": u.w.Bot, "bot_id": "B" + u.w.ID, "ts": m.TS, "text": m.text, "blocks": m.blocks}
+	for range n {
+		cause := s.next("cause")
+		container := object{"type": "message", "message_ts": m.TS, "channel_id": m.channel.ID, "is_ephemeral": m.to != nil}
+		payload := u.action(h, container)
+		payload["channel"] = object{"id": m.channel.ID, "name": m.channel.Name}
+		payload["response_url"] = s.responseURL("actions", u, m.channel, m, cause)
+		if m.to == nil {
+			payload["message"] = object{"type": "message", "user": u.w.Bot, "bot_id": "B" + u.w.ID, "ts": m.TS, "text": m.text, "blocks": m.blocks}
+		}
+		d := s.prepare("interactive", s.c.ActionPath, payload)
+		d.ID = cause
+		replies = append(replies, &Reply{s: s, u: u, channel: m.channel, d: d})
 	}
-	d := s.prepare("interactive", s.c.ActionPath, payload)
-	d.ID = cause
 	s.mu.Unlock()
-	return &Reply{s: s, u: u, channel: m.channel, d: d, Outcome: d.again(0, "")}
+	for _, r := range replies {
+		r.Outcome = r.d.again(0, "")
+	}
+	return replies
 }
 
 // action is the payload of something that was pressed or chosen; the lock is held.
