@@ -13,6 +13,7 @@ type topicKind string
 
 const (
 	ofCluster    topicKind = "" // the zero value; its text is the cluster's id alone
+	ofOutput     topicKind = "output"
 	ofTenant     topicKind = "tenant"
 	ofStops      topicKind = "stops"
 	ofEverything topicKind = "everything"
@@ -25,8 +26,11 @@ const (
 	ofTunnels    topicKind = "tunnels"
 )
 
-// ClusterTopic wakes when events or logs of a cluster were committed.
+// ClusterTopic wakes when events of a cluster were committed, or log lines of Muster's own, which say what a step waits for.
 func ClusterTopic(id string) Topic { return Topic{ofCluster, id} }
+
+// OutputTopic wakes when lines of a cluster's log were committed. Output comes in floods and changes nothing else on a page, so it has its own topic.
+func OutputTopic(cluster string) Topic { return Topic{ofOutput, cluster} }
 
 // TenantTopic wakes when anything of a tenant has changed that a list may show: a cluster, a step, a request, a question, a rule, who may do what.
 func TenantTopic(tenant string) Topic { return Topic{ofTenant, tenant} }

@@ -128,7 +128,7 @@ func (p *liveUpdates) stream(w http.ResponseWriter, r *http.Request, a app.Actor
 		wakes = one.wakes(a)
 	}
 	if parts := strings.Split(at.Path, "/"); one.output {
-		wakes = append(wakes, app.ClusterTopic(parts[2]))
+		wakes = append(wakes, app.OutputTopic(parts[2]))
 	}
 	l.topics = liveTopics(a, wakes)
 	// Watching starts before the first read, so that no change is missed. Pages with the same topics share a watch, which may outlive the

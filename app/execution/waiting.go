@@ -27,6 +27,15 @@ const (
 	WaitMachine   WaitReason = "machine"   // a step is at work, and waits for a machine to come up
 )
 
+// OfOthers reports whether the wait can change without an event of its own cluster: with the steps of other clusters, or with the workers.
+func (r WaitReason) OfOthers() bool {
+	switch r {
+	case WaitBudget, WaitSlots, WaitWorkers, WaitTurn:
+		return true
+	}
+	return false
+}
+
 // Wait is a step that waits, and why.
 type Wait struct {
 	Step    string        `json:"step"`

@@ -1,12 +1,13 @@
 package cluster
 
 import (
-	"strings"
 	"time"
 
 	"muster/app/humanize"
 	"muster/app/lease"
 	"muster/portal/page"
+
+	"github.com/a-h/templ"
 )
 
 // LeaseBox is the lease of a cluster: when it expires, how it can be changed, and what may block its expiry.
@@ -35,6 +36,18 @@ func (l LeaseBox) Sentence() string {
 		return "The lease expired " + humanize.Ago(l.Now, o.Until) + ". Muster deletes the cluster in a few seconds unless you extend the lease."
 	}
 	return ""
+}
+
+// tick keeps the text about the end current.
+func (l LeaseBox) tick() templ.Attributes {
+	o := l.Outlook
+	switch {
+	case o.Deleted || o.Until.IsZero() || o.Deleting && !o.Expired:
+		return nil
+	case o.Expired:
+		return page.TickAgo(o.Until)
+	}
+	return page.TickUntil(o.Until)
 }
 
 // Coming reports whether the lease has a time of expiry that is still to come.
@@ -102,11 +115,20 @@ func (l LeaseBox) warned(w lease.Warned) string {
 	return "now"
 }
 
-// warnedSentence lists the warnings before expiry.
-func (l LeaseBox) warnedSentence() string {
-	var all []string
-	for _, w := range l.Outlook.Warnings {
-		all = append(all, humanize.Duration(w.Before)+" ("+l.warned(w)+")")
+// warnedWords is a warning within the list of all.
+func (l LeaseBox) warnedWords(i int) string {
+	all := l.Outlook.Warnings
+	text := humanize.Duration(all[i].Before) + " (" + l.warned(all[i]) + ")"
+	if i < len(all)-1 {
+		return text + ","
 	}
-	return "Warnings before expiry: " + strings.Join(all, ", ") + "."
+	return text + "."
+}
+
+// warnedTick keeps warned current.
+func (l LeaseBox) warnedTick(w lease.Warned) templ.Attributes {
+	if w.SentAt.IsZero() && w.At.After(l.Now) && !w.Skipped {
+		return page.TickUntil(w.At)
+	}
+	return page.TickAgo(w.SentAt)
 }

@@ -30,6 +30,12 @@ func (p *clusterPage) Live(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	// Watching starts before the first read, so that no change is missed.
 	changed, stop := p.Broadcaster.Enter(l.id, func() (<-chan struct{}, func()) { return p.Feed.Watch(a, app.ClusterTopic(l.id)) })
 	defer stop()
+	var output <-chan struct{}
+	if l.view != "operation" {
+		var stop func()
+		output, stop = p.Broadcaster.Enter(outputOf(l.id), func() (<-chan struct{}, func()) { return p.Feed.Watch(a, app.OutputTopic(l.id)) })
+		defer stop()
+	}
 	c, err := l.read(r.Context())
 	if err != nil {
 		return err
@@ -41,7 +47,7 @@ func (p *clusterPage) Live(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	out.Add(strconv.FormatInt(l.after, 10), "open", []byte("open"))
 	rest, err := l.send(r.Context(), out, c)
 	if err == nil {
-		err = l.run(r.Context(), out, rest, changed)
+		err = l.run(r.Context(), out, rest, changed, output)
 	}
 	if err != nil {
 		p.Log.DebugContext(r.Context(), "live page ended", "error", err, "cluster", l.id)
@@ -49,20 +55,23 @@ func (p *clusterPage) Live(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	return nil
 }
 
-// rest is whether further changes are expected.
+// rest is when a page changes again.
 type rest int
 
 const (
-	moving  rest = iota
-	resting      // nothing happens until someone requests something
-	over         // nothing will ever happen again
+	moving  rest = iota // with time, or with what happens to other clusters
+	resting             // when something happens to its cluster
+	over                // never again
 )
+
+// outputOf is the key under which the pages of a cluster wait for lines of its log.
+func outputOf(cluster string) string { return cluster + " output" }
 
 func (l *live) restOf(c Show) rest {
 	switch {
 	case l.view == "operation" && c.Pinned != nil && c.Pinned.Status.Ended():
 		return over
-	case c.Running(), c.placing():
+	case c.moves():
 		return moving
 	case c.View.Status == app.ClusterDeleted:
 		return over
@@ -72,17 +81,17 @@ func (l *live) restOf(c Show) rest {
 
 // run sends updates until the cluster is deleted, the client disconnects, or the portal shuts down. It keeps nothing of what was read
 // between two reads, since hundreds of pages may stay open all night.
-func (l *live) run(ctx context.Context, out *site.Stream, now rest, changed <-chan struct{}) error {
+func (l *live) run(ctx context.Context, out *site.Stream, now rest, changed, output <-chan struct{}) error {
 	look, ping := time.NewTimer(lookEvery(now)), time.NewTicker(site.StreamPing)
 	defer look.Stop()
 	defer ping.Stop()
 	var cost time.Duration
 	for now != over {
 		// Expensive reads are done less often.
-		if err := l.pause(ctx, site.StreamGap+2*cost); err != nil {
+		if err := l.pause(ctx, site.StreamGap+4*cost); err != nil {
 			return err
 		}
-		ticked := false
+		ticked, said := false, false
 		for waiting := true; waiting; {
 			select {
 			case <-ctx.Done():
@@ -98,12 +107,19 @@ func (l *live) run(ctx context.Context, out *site.Stream, now rest, changed <-ch
 				waiting, ticked = false, true
 			case <-changed:
 				waiting = false
+			case <-output:
+				waiting, said = false, true
 			}
 		}
 		begun := time.Now()
 		was := now
 		var err error
-		if now, err = l.look(ctx, out); err != nil {
+		if said {
+			err = l.tail(ctx, out)
+		} else {
+			now, err = l.look(ctx, out)
+		}
+		if err != nil {
 			return err
 		}
 		if cost = 0; l.mine {
@@ -117,7 +133,7 @@ func (l *live) run(ctx context.Context, out *site.Stream, now rest, changed <-ch
 	return out.Flush()
 }
 
-// lookEvery is the time until the next read without a change, as relative times go stale. It is random: otherwise hundreds of pages
+// lookEvery is the time until the next read without a wake-up. It is random: otherwise hundreds of pages
 // opened at once, as after a restart, would always read at the same moment, and updates would be late.
 func lookEvery(now rest) time.Duration {
 	d := site.StreamRest
@@ -139,6 +155,17 @@ func (l *live) pause(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	}
+}
+
+// tail sends new lines of the log, and reads nothing else.
+func (l *live) tail(ctx context.Context, out *site.Stream) error {
+	ctx, cancel := context.WithTimeout(ctx, site.RequestTime)
+	defer cancel()
+	l.mine = false
+	if err := l.log(ctx, out); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // look reads the current state and sends what is new.

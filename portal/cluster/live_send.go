@@ -314,16 +314,14 @@ func (l *live) log(ctx context.Context, out *site.Stream) error {
 // lines reads the next lines of the log.
 func (l *live) lines(ctx context.Context) (lines []app.LogLine, next int64, err error) {
 	if l.view != "logs" {
-		read := func(ctx context.Context) ([]app.LogLine, error) {
+		since := max(l.p.Broadcaster.Now(l.id), l.p.Broadcaster.Now(outputOf(l.id)))
+		lines, mine, err := l.p.logs.Get(ctx, l.logKey(), since, func(ctx context.Context) ([]app.LogLine, error) {
 			return l.p.Feed.Logs(ctx, l.a, l.id, cluster.LogFilter{Node: l.node, Step: l.step, After: l.after, Limit: logBatch})
-		}
-		if l.shared != nil {
-			lines, _, err = l.p.logs.Get(ctx, l.logKey(), l.p.Broadcaster.Now(l.id), read)
-		} else {
-			lines, err = read(ctx)
-		}
+		})
+		l.mine = l.mine || mine
 		return lines, 0, err
 	}
+	l.mine = true
 	f := l.filter
 	f.After, f.Limit = l.after, logBatch
 	found, err := l.p.Feed.SearchLogs(ctx, l.a, l.id, f)

@@ -10,6 +10,8 @@ import (
 	"muster/app/humanize"
 	"muster/portal/page"
 	"muster/portal/plan"
+
+	"github.com/a-h/templ"
 )
 
 type picture struct{ kind, word string }
@@ -76,6 +78,14 @@ func tookWords(now time.Time, o app.Operation) string {
 		return humanize.Duration(now.Sub(o.StartedAt)) + " so far"
 	}
 	return humanize.Duration(o.EndedAt.Sub(o.StartedAt))
+}
+
+// tookTick keeps tookWords current.
+func tookTick(o app.Operation) templ.Attributes {
+	if o.EndedAt.IsZero() {
+		return page.TickFor(o.StartedAt)
+	}
+	return nil
 }
 
 // operationSentence says how an operation ended, or its progress.

@@ -118,6 +118,13 @@ func (c Show) placing() bool {
 	return c.Places != nil && c.Places.Current == c.View.ID && (c.Places.State == layout.PlacesTrying || c.Places.State == layout.PlacesLeaving)
 }
 
+// moves reports whether the page changes with time, or with what happens to other clusters. Ages and remaining times don't count, as
+// the browser counts them.
+func (c Show) moves() bool {
+	return c.placing() || c.undoneSoon() || retriedSoon(c) || c.Picture == "timeline" && c.Running() ||
+		slices.ContainsFunc(c.Waiting.Groups, func(g appexecution.WaitGroup) bool { return g.Reason.OfOthers() })
+}
+
 // troubled reports whether the page's banner shows the problem and the options.
 func (c Show) troubled() bool {
 	return c.View.Problem != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !retriedSoon(c)

@@ -8,9 +8,12 @@ import (
 	"time"
 
 	"muster/app"
+	appexecution "muster/app/execution"
 	"muster/app/humanize"
 	"muster/portal/page"
 	"muster/portal/plan"
+
+	"github.com/a-h/templ"
 )
 
 // Sentence describes the cluster's state.
@@ -51,6 +54,46 @@ func (c Show) Sentence() string {
 		return endedSentence(c, op)
 	}
 	return progressSentence(c, op)
+}
+
+// sentenceTick keeps the duration in Sentence, or in the sentence about the operation whose page this is, current.
+func (c Show) sentenceTick() templ.Attributes {
+	op := c.Operation()
+	if c.Pinned != nil {
+		if op == nil || op.ID != c.Pinned.ID || op.Status.Ended() {
+			return nil
+		}
+		return c.leftTick(op)
+	}
+	switch c.View.Status {
+	case app.ClusterActive, app.ClusterAsleep:
+		return page.TickLease(c.Now, c.View.Cluster)
+	case app.ClusterDeleted:
+		return page.TickAgo(c.View.DeletedAt)
+	case app.ClusterFailed:
+		return nil
+	}
+	return c.leftTick(op)
+}
+
+// leftTick is for progressSentence.
+func (c Show) leftTick(op *app.Operation) templ.Attributes {
+	if op == nil || op.Status != app.OperationRunning || !op.HeldUntil.IsZero() {
+		return nil
+	}
+	left, ok := plan.Remaining(c.Now, *op, c.Steps)
+	if !ok {
+		return nil
+	}
+	return page.TickLeft(c.Now, left)
+}
+
+// waitTick is for the text of a group of steps that are tried again later.
+func waitTick(g appexecution.WaitGroup) templ.Attributes {
+	if g.Reason != appexecution.WaitBackOff {
+		return nil
+	}
+	return page.TickUntil(g.Until)
 }
 
 // endedSentence says how an operation ended that didn't succeed. The banner lists the options.

@@ -1,22 +1,27 @@
 package page
 
-import "muster/app"
+import (
+	"time"
+
+	"muster/app"
+)
 
 // Frame is the frame of a page.
 type Frame struct {
 	Title   string
 	Actor   *app.Actor // nil: not signed in
 	Version string
-	Note    string   // a notice about this installation, such as that it's a sandbox; "" for none
-	Refresh int      // seconds after which a browser without JavaScript reloads the page; 0: never
-	Htmx    bool     // the page has a form that updates as it's filled in
-	Live    bool     // the page updates live; see portal/live.go
-	Styles  []string // additional style sheets in static/assets
-	Scripts []string // additional scripts
-	At      string   // the part of the portal: "home", "clusters", "new", "templates", "requests", "questions", "usage", "admin", "account", "notices", "docs"
-	Side    string   // on admin pages, the path of the section; "/admin" on the overview; "" elsewhere
-	Sought  string   // the search text
-	Help    string   // the documentation about the page
+	Now     time.Time // which the browser compares its clock with
+	Note    string    // a notice about this installation, such as that it's a sandbox; "" for none
+	Refresh int       // seconds after which a browser without JavaScript reloads the page; 0: never
+	Htmx    bool      // the page has a form that updates as it's filled in
+	Live    bool      // the page updates live; see portal/live.go
+	Styles  []string  // additional style sheets in static/assets
+	Scripts []string  // additional scripts
+	At      string    // the part of the portal: "home", "clusters", "new", "templates", "requests", "questions", "usage", "admin", "account", "notices", "docs"
+	Side    string    // on admin pages, the path of the section; "/admin" on the overview; "" elsewhere
+	Sought  string    // the search text
+	Help    string    // the documentation about the page
 	All     []Section
 	Tenants []string // tenants the actor can switch to; none for most people
 	Inbox   int      // requests waiting for the actor

@@ -12,7 +12,7 @@ import (
 
 // Frame is the frame of a page.
 func (p *Site) Frame(r *http.Request, title string) page.Frame {
-	f := page.Frame{Title: title, Note: p.Note, All: sections()}
+	f := page.Frame{Title: title, Now: p.Now(), Note: p.Note, All: sections()}
 	if a, ok := p.Actor(r); ok {
 		f.Help = helpAt(r)
 		f.Actor, f.Version, f.Inbox, f.Asked = &a, p.Version, p.Inbox(r.Context(), a), p.Asking(r.Context(), a)

@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/family"
 	"muster/app/store/db"
 )
 
@@ -88,14 +89,18 @@ func (s *Store) Logs(ctx context.Context, tenant, cluster string, f appcluster.L
 func (s *Store) AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var cluster string
+		var stream app.Stream
 		return t.EachOf(func(row db.Scanner) error {
-			err := row.Scan(&cluster)
-			t.Topics[app.ClusterTopic(cluster)] = true
+			err := row.Scan(&cluster, &stream)
+			t.Topics[app.OutputTopic(cluster)] = true
+			if stream == family.StreamSystem {
+				t.Topics[app.ClusterTopic(cluster)] = true
+			}
 			return err
 		}, len(lines), `WITH v(n, at, st, te, o, i, a) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?)`,
 			`) INSERT INTO logs (at, tenant, cluster, operation, idx, attempt, step, node, stream, text)
 			SELECT v.at, s.tenant, s.cluster, s.operation, s.idx, s.attempt, s.step, s.node, v.st, v.te FROM v CROSS JOIN steps s
-			WHERE s.operation = v.o AND s.idx = v.i AND s.attempt = v.a AND s.tenant = ? AND s.state = 'running' ORDER BY v.n RETURNING cluster`,
+			WHERE s.operation = v.o AND s.idx = v.i AND s.attempt = v.a AND s.tenant = ? AND s.state = 'running' ORDER BY v.n RETURNING cluster, stream`,
 			func(args []any, i int) []any {
 				l := lines[i]
 				return append(args, i, db.Micros(l.At), string(l.Stream), l.Text, l.Operation, l.Index, l.Attempt)

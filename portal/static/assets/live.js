@@ -88,6 +88,60 @@
       .observe(document.body, { childList: true, subtree: true });
   }
 
+  // Ages and remaining times go on, so that the server needn't be asked. The texts are those of humanize.Ago, Rough and Duration; see page.TickAgo.
+  const sec = 1000, min = 60 * sec, hour = 60 * min, day = 24 * hour;
+  function twoUnits(ms, large, largeName, small, smallName) {
+    ms = Math.round(ms / small) * small;
+    const rest = ms % large / small;
+    return Math.floor(ms / large) + " " + largeName + (rest ? " " + rest + " " + smallName : "");
+  }
+  function duration(ms) {
+    if (ms < sec) return "less than 1 s";
+    if (ms < min - sec / 2) return Math.round(ms / sec) + " s";
+    if (ms < hour - sec / 2) return twoUnits(ms, min, "min", sec, "s");
+    if (ms < day - min / 2) return twoUnits(ms, hour, "h", min, "min");
+    return twoUnits(ms, day, "d", hour, "h");
+  }
+  function rough(ms) {
+    if (ms >= 7 * day) return Math.round(ms / day) + " d";
+    if (ms >= 47 * hour) return duration(Math.max(ms, 2 * day));
+    if (ms >= 2 * hour) return Math.round(ms / hour) + " h";
+    if (ms >= hour - min / 2) return duration(Math.round(ms / min) * min);
+    if (ms >= 2 * min) return Math.round(ms / min) + " min";
+    return duration(ms);
+  }
+  const text = "(?:less than 1 s|\\d+ (?:s|min|h|d)(?: \\d+ (?:s|min|h))?)\\b";
+  const ago = new RegExp("\\bjust now\\b|\\b" + text + " ago\\b"), until = new RegExp("\\b(in|about) " + text), lasting = new RegExp("\\b" + text);
+  const writeAgo = (ms) => ms < sec ? "just now" : rough(ms) + " ago";
+  const kinds = {
+    ago: [ago, (passed) => writeAgo(passed)],
+    until: [until, (passed, m, least) => m[1] + " " + rough(Math.max(-passed, least))],
+    "until-exactly": [until, (passed, m, least) => m[1] + " " + duration(Math.max(-passed, least))],
+    for: [lasting, duration],
+  };
+  function tickOne(e, kind, at, least, now) {
+    const [form, write] = kinds[kind];
+    const nodes = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
+    for (let n; (n = nodes.nextNode());) {
+      const m = form.exec(n.nodeValue);
+      if (!m) continue;
+      const fresh = n.nodeValue.slice(0, m.index) + write(now - at, m, least) + n.nodeValue.slice(m.index + m[0].length);
+      if (fresh !== n.nodeValue) n.nodeValue = fresh;
+      return;
+    }
+  }
+  const ahead = document.body.dataset.now ? Date.now() - document.body.dataset.now : NaN;
+  function tickAll() {
+    if (document.hidden) return;
+    const now = Date.now() - ahead;
+    for (const e of document.querySelectorAll("[data-tick]")) tickOne(e, e.dataset.tick, Number(e.dataset.at), Number(e.dataset.least || 0), now);
+    for (const e of document.querySelectorAll("time[datetime]")) if (ago.test(e.textContent)) tickOne(e, "ago", Date.parse(e.dateTime), 0, now);
+  }
+  if (!isNaN(ahead)) {
+    setInterval(tickAll, sec);
+    document.addEventListener("visibilitychange", tickAll);
+  }
+
   // "/" leads to the search, from wherever nothing is being typed; Escape and a click elsewhere close the menu.
   document.addEventListener("keydown", (ev) => {
     const menu = document.querySelector(".account-menu[open]"), seek = $("seek");
