@@ -193,9 +193,15 @@ func (t *providerTrial) show(r conformance.Result) {
 
 // sweep deletes everything that tests created in an account; its guard protects everything else.
 func sweep(ctx context.Context, p family.Provider) error {
+	_, _, err := sweepCounting(ctx, p)
+	return err
+}
+
+// sweepCounting is sweep, and says how many machines and shared things there were.
+func sweepCounting(ctx context.Context, p family.Provider) (machinesFound, sharedFound int, err error) {
 	machines, err := p.List(ctx, map[string]string{family.TagInstallation: conformance.Installation})
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	var errs []error
 	for _, m := range machines {
@@ -203,12 +209,12 @@ func sweep(ctx context.Context, p family.Provider) error {
 	}
 	if s, ok := family.PowerOf[family.Sharer](p); ok {
 		things, err := s.Shared(ctx, nil)
-		errs = append(errs, err)
+		errs, sharedFound = append(errs, err), len(things)
 		for _, thing := range things {
 			errs = append(errs, s.DeleteShared(ctx, thing.ID))
 		}
 	}
-	return errors.Join(errs...)
+	return len(machines), sharedFound, errors.Join(errs...)
 }
 
 var fromEnv = regexp.MustCompile(`\$\{(?:env|secret):([A-Za-z_][A-Za-z0-9_]*)\}`)
