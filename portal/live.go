@@ -24,7 +24,7 @@ import (
 // Timing of live pages.
 const (
 	liveGap  = time.Second // between two updates of a page
-	liveLook = time.Minute // check even without events: pages show relative times
+	liveLook = time.Hour   // check even without events, in case a wake-up was lost; the browser counts ages and remaining times
 )
 
 // A page becomes live in three steps; without a script it stays as loaded.
@@ -35,8 +35,7 @@ const (
 //  3. The handler sets f.Live = true before it renders, so that list.js is loaded.
 //
 // list.js opens one event stream, GET /live?page=PATH?QUERY, closes it while the page is hidden, replaces what changed, and keeps focus,
-// checked boxes and open details. The store wakes the stream, at most once a second; idle tenants cost one check a minute for each visible
-// page.
+// checked boxes and open details. The store wakes the stream, at most once a second; idle tenants cost nothing.
 type liveRead func(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error)
 
 // livePage is a live page.
@@ -57,12 +56,13 @@ func ofInstallation(app.Actor) []app.Topic {
 // livePages are the live pages by path, in which * matches one segment.
 func (p services) livePages() map[string]livePage {
 	return map[string]livePage{
-		"/":      {read: p.home.Live},
-		"/admin": {read: p.home.AdminLive, wakes: func(a app.Actor) []app.Topic { return []app.Topic{app.TenantTopic(a.Tenant), app.SharesTopic()} }},
+		// Leases come to those that expire soon.
+		"/":      {read: p.home.Live, every: 10 * time.Minute},
+		"/admin": {read: p.home.AdminLive, every: time.Minute, wakes: func(a app.Actor) []app.Topic { return []app.Topic{app.TenantTopic(a.Tenant), app.SharesTopic()} }},
 		// Calls wake no page.
 		"/admin/provider-health": {read: p.fleet.ProviderHealthLive, wakes: ofInstallation, every: 10 * time.Second},
-		"/admin/queues":          {read: p.execution.QueuesLive, wakes: ofInstallation},
-		"/admin/webhooks/*":      {read: p.webhook.HookLive},
+		"/admin/queues":          {read: p.execution.QueuesLive, wakes: ofInstallation, every: time.Minute},
+		"/admin/webhooks/*":      {read: p.webhook.HookLive, every: time.Minute},
 		"/clusters":              {read: p.cluster.List.Live},
 		"/activity":              {read: p.activity.Live},
 		// A check that failed wakes no page.
@@ -73,7 +73,7 @@ func (p services) livePages() map[string]livePage {
 		// It shows when each was last seen.
 		"/provisioners": {read: p.fleet.ProvisionersLive, wakes: ofInstallation, every: 10 * time.Second},
 		"/manual-steps": {read: p.cluster.ManualSteps.Live},
-		"/queue":        {read: p.execution.QueueLive},
+		"/queue":        {read: p.execution.QueueLive, every: time.Minute},
 		"/requests":     {read: p.policy.RequestsLive},
 		"/requests/*":   {read: p.policy.RequestLive},
 	}
@@ -87,6 +87,7 @@ type liveUpdates struct {
 	drawn      site.SharedRead[*drawnPage] // by sign-in and address
 	attendance attendance                  // of the sign-ins that opened the pages
 	attend     time.Duration               // interval between checks of a page's sign-in
+	turns      chan struct{}               // of reads; see drawn
 }
 
 // find returns the live page at a path.
@@ -191,7 +192,7 @@ type liveState struct {
 	orders map[string]string // by id of a list, its rows in order
 	seen   string            // hash of the reader's earlier content
 	topics string            // its topics
-	mine   bool              // the last read was made for this page
+	cost   time.Duration     // of the last read; 0 if it was made for another page
 }
 
 // liveChange is a change. A reader replaces the elements with these ids; in lists, it adds rows with new HTML, keeps the others, and orders
@@ -224,7 +225,6 @@ func (l *liveState) run(ctx context.Context, out *site.Stream, found liveLooked,
 	look, still := time.NewTicker(every), time.NewTicker(site.StreamPing)
 	defer look.Stop()
 	defer still.Stop()
-	var cost time.Duration
 	for {
 		if !found.change.empty() && found.sum != l.seen {
 			b, err := json.Marshal(found.change)
@@ -238,7 +238,7 @@ func (l *liveState) run(ctx context.Context, out *site.Stream, found liveLooked,
 			return err
 		}
 		// Expensive reads are made less often.
-		if err := l.p.pause(ctx, liveGap+2*cost); err != nil {
+		if err := l.p.pause(ctx, liveGap+2*l.cost); err != nil {
 			return err
 		}
 	waiting:
@@ -259,13 +259,9 @@ func (l *liveState) run(ctx context.Context, out *site.Stream, found liveLooked,
 				break waiting
 			}
 		}
-		begun := time.Now()
 		var err error
 		if found, err = l.look(ctx); err != nil {
 			return err
-		}
-		if cost = 0; l.mine {
-			cost = time.Since(begun)
 		}
 	}
 }

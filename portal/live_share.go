@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"time"
 
 	"muster/app"
 )
@@ -28,13 +29,24 @@ func liveTopics(a app.Actor, wakes []app.Topic) string {
 	return fmt.Sprintf("%q %q", a.Tenant, wakes)
 }
 
-// drawn returns the page's current rendering.
+// drawn returns the page's current rendering, when it's its turn. Lists of a busy tenant change all the time, and each of its people has their
+// own: reads may use half of what a few processors can do, or they would slow down the very work that they show.
 func (l *liveState) drawn(ctx context.Context) (*drawnPage, error) {
+	select {
+	case l.p.turns <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	begun := time.Now()
 	// All fields of the actor count, since permissions change what is shown.
 	d, mine, err := l.p.drawn.Get(ctx, fmt.Sprintf("%#v %q", l.a, l.at.String()), l.p.Broadcaster.Now(l.topics), func(ctx context.Context) (*drawnPage, error) {
 		return drawPage(ctx, l.a, l.at, l.page.read, l.counts)
 	})
-	l.mine = mine
+	l.cost = 0
+	if mine {
+		l.cost = time.Since(begun)
+	}
+	time.AfterFunc(l.cost, func() { <-l.p.turns })
 	return d, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -108,7 +109,7 @@ func New(c Config) *Portal {
 	}
 	p.Streams.Meter = p.Meter
 	p.Sessions = newSessions(c.Sessions, c.Secure, p.sessionTrouble)
-	p.live = &liveUpdates{Site: p.Site, pages: p.livePages(), attend: attendEvery}
+	p.live = &liveUpdates{Site: p.Site, pages: p.livePages(), attend: attendEvery, turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 	p.handler = p.routes()
 	p.served = inspected(p.build.HooksDocument, inspected(p.document, p.handler))
 	return p

@@ -1923,6 +1923,8 @@ CREATE TABLE port_tickets (
 
 CREATE INDEX port_tickets_until ON port_tickets (until);
 
+CREATE INDEX clusters_counted ON clusters (tenant, status, visibility, owner, owner_group, id, cost_per_hour, pool, deleted_at) WHERE deleted_at = 0 AND pool = 0;
+
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (1, 1);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (2, 1);
@@ -2001,6 +2003,7 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES (88, 1);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (89, 1);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (90, 1);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (91, 1);
+INSERT INTO goose_db_version (version_id, is_applied) VALUES (92, 1);
 INSERT INTO settings (name, value) VALUES ('chat_events', '0');
 INSERT INTO settings (name, value) VALUES ('chat_noticed', '0');
 INSERT INTO settings (name, value) VALUES ('hooks_noticed', '0');

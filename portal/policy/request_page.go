@@ -12,6 +12,8 @@ import (
 	"muster/app/policy"
 	"muster/portal/page"
 	"muster/portal/plan"
+
+	"github.com/a-h/templ"
 )
 
 // RequestList is the page of requests: first those that wait for the actor.
@@ -67,6 +69,14 @@ func RequestLine(now time.Time, r cluster.Request) string {
 		return r.Offer.By + " approved with conditions. Waiting for " + r.Requester + " to accept."
 	}
 	return r.Message
+}
+
+// RequestTick keeps RequestLine current.
+func RequestTick(r cluster.Request) templ.Attributes {
+	if r.Status != cluster.RequestWaiting {
+		return nil
+	}
+	return page.TickUntil(r.ExpiresAt)
 }
 
 // requestNeeds lists the missing approvals.

@@ -2,5 +2,5 @@ package site
 
 import "time"
 
-// LookKept is how long a read stays valid without events; times on a page are never older.
-const LookKept = 2 * time.Second
+// LookKept is how long a read stays valid without events: long enough that all pages of a person share it, however many there are.
+const LookKept = 10 * time.Second

@@ -3,6 +3,7 @@
 package openstackreal
 
 import (
+	"crypto/rand"
 	"context"
 	"fmt"
 	"testing"
@@ -122,7 +123,7 @@ func credential(t *testing.T) (id, secret string) {
 	who, err := cloud.call(demo, "GET", "identity", "/auth/tokens", nil)
 	must(t, err)
 	user := who["token"].(object)["user"].(object)["id"].(string)
-	out, err := cloud.call(demo, "POST", "identity", "/users/"+user+"/application_credentials", object{"application_credential": object{"name": t.Name()}})
+	out, err := cloud.call(demo, "POST", "identity", "/users/"+user+"/application_credentials", object{"application_credential": object{"name": t.Name() + "-" + rand.Text()}})
 	must(t, err)
 	made := out["application_credential"].(object)
 	return made["id"].(string), made["secret"].(string)
