@@ -65,7 +65,9 @@ func TestTicksWriteWhatTheServerWouldWrite(t *testing.T) {
 	for i, later := range durations {
 		d := durations[(i*7+3)%len(durations)]
 		now := start.Add(later)
-		add := func(a templ.Attributes, before, after string) { all = append(all, tickCase{a, now.UnixMilli(), before, after}) }
+		add := func(a templ.Attributes, before, after string) {
+			all = append(all, tickCase{a, now.UnixMilli(), before, after})
+		}
 		past, end := start.Add(-d), start.Add(later+d)
 		add(TickAgo(past), "2 steps, "+humanize.Ago(start, past)+".", "2 steps, "+humanize.Ago(now, past)+".")
 		add(TickFor(past), humanize.Duration(start.Sub(past))+" so far", humanize.Duration(now.Sub(past))+" so far")

@@ -15,15 +15,15 @@ import (
 
 // Timing and limits of event streams.
 const (
-	StreamWrite   = 15 * time.Second       // a reader that accepts nothing for this long is gone
-	StreamPing    = 15 * time.Second       // a silent stream pings, or proxies cut it
-	StreamLook    = 5 * time.Second        // check even without a wake-up: events may come from another process
-	StreamMove    = 15 * time.Second       // update pages that show what happens to others, such as a place in the queue
-	StreamRest    = time.Hour              // update other pages even if they heard nothing, in case a wake-up was lost
-	StreamGap     = 50 * time.Millisecond  // between two updates
-	streamRetry   = 2 * time.Second        // reconnect delay
-	StreamsByUser = 24                     // pages per person
-	AsksByUser    = 400                    // streams and waits of a user's programs: a build system is one user with a wait for each build
+	StreamWrite   = 15 * time.Second      // a reader that accepts nothing for this long is gone
+	StreamPing    = 15 * time.Second      // a silent stream pings, or proxies cut it
+	StreamLook    = 5 * time.Second       // check even without a wake-up: events may come from another process
+	StreamMove    = 15 * time.Second      // update pages that show what happens to others, such as a place in the queue
+	StreamRest    = time.Hour             // update other pages even if they heard nothing, in case a wake-up was lost
+	StreamGap     = 50 * time.Millisecond // between two updates
+	streamRetry   = 2 * time.Second       // reconnect delay
+	StreamsByUser = 24                    // pages per person
+	AsksByUser    = 400                   // streams and waits of a user's programs: a build system is one user with a wait for each build
 )
 
 // Stream writes server-sent events.

@@ -168,7 +168,10 @@ func (m *Message) Link(label string) string {
 }
 
 // Press presses what has this label in a message, and agrees where the app asks whether that is meant.
-func (u *User) Press(m *Message, label string) *Reply { u.w.s.t.Helper(); return u.PressOften(m, label, 1)[0] }
+func (u *User) Press(m *Message, label string) *Reply {
+	u.w.s.t.Helper()
+	return u.PressOften(m, label, 1)[0]
+}
 
 // PressOften presses what has this label n times before an answer can change the message.
 func (u *User) PressOften(m *Message, label string, n int) (replies []*Reply) {

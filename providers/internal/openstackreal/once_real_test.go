@@ -3,8 +3,8 @@
 package openstackreal
 
 import (
-	"crypto/rand"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"testing"
 	"time"
