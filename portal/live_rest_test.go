@@ -19,8 +19,8 @@ import (
 	"github.com/a-h/templ"
 )
 
-// While nothing happens an open page gets pings, and is read once in a while, since its relative times go stale;
-// a page that no one looks at, whose script closes the line, asks for nothing at all.
+// While nothing happens an open page gets pings, and is read once in a while, in case a wake-up was lost; a page that no one looks at, whose
+// script closes the line, asks for nothing at all.
 func TestRestingPagesAskForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(time.Now)
@@ -45,12 +45,12 @@ func TestRestingPagesAskForNothing(t *testing.T) {
 		time.Sleep(liveLook - time.Second)
 		synctest.Wait()
 		if n, still := reads.Load(), w.count("event: still"); n != 1 || still < 3 {
-			t.Errorf("an idle page is read %d times within a minute, with %d pings", n, still)
+			t.Errorf("an idle page is read %d times before liveLook, with %d pings", n, still)
 		}
 		time.Sleep(9 * liveLook)
 		synctest.Wait()
 		if n := reads.Load(); n > 11 {
-			t.Errorf("within ten minutes of rest it is read %d times", n)
+			t.Errorf("within ten times liveLook it is read %d times", n)
 		}
 		hide()
 		if err := <-ended; err != nil {
@@ -175,7 +175,7 @@ func TestPagesOfASignInShareWhatIsRead(t *testing.T) {
 		time.Sleep(liveLook)
 		synctest.Wait()
 		if n := reads.Load(); n != 6 || first.count("event: change") != 2 {
-			t.Errorf("a minute later all are read %d times, and the first gets %d events", n, first.count("event: change"))
+			t.Errorf("after liveLook all are read %d times, and the first gets %d events", n, first.count("event: change"))
 		}
 		leave()
 		open.Wait()

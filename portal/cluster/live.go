@@ -71,7 +71,7 @@ func (l *live) restOf(c Show) rest {
 	switch {
 	case l.view == "operation" && c.Pinned != nil && c.Pinned.Status.Ended():
 		return over
-	case c.moves():
+	case moves(c):
 		return moving
 	case c.View.Status == app.ClusterDeleted:
 		return over

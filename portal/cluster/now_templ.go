@@ -46,7 +46,7 @@ func OperationNow(c Show) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, c.sentenceTick())
+		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, sentenceTick(c))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

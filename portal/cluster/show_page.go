@@ -120,7 +120,7 @@ func (c Show) placing() bool {
 
 // moves reports whether the page changes with time, or with what happens to other clusters. Ages and remaining times don't count, as
 // the browser counts them.
-func (c Show) moves() bool {
+func moves(c Show) bool {
 	return c.placing() || c.undoneSoon() || retriedSoon(c) || c.Picture == "timeline" && c.Running() ||
 		slices.ContainsFunc(c.Waiting.Groups, func(g appexecution.WaitGroup) bool { return g.Reason.OfOthers() })
 }

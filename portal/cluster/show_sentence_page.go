@@ -57,13 +57,13 @@ func (c Show) Sentence() string {
 }
 
 // sentenceTick keeps the duration in Sentence, or in the sentence about the operation whose page this is, current.
-func (c Show) sentenceTick() templ.Attributes {
+func sentenceTick(c Show) templ.Attributes {
 	op := c.Operation()
 	if c.Pinned != nil {
 		if op == nil || op.ID != c.Pinned.ID || op.Status.Ended() {
 			return nil
 		}
-		return c.leftTick(op)
+		return leftTick(c, op)
 	}
 	switch c.View.Status {
 	case app.ClusterActive, app.ClusterAsleep:
@@ -73,11 +73,11 @@ func (c Show) sentenceTick() templ.Attributes {
 	case app.ClusterFailed:
 		return nil
 	}
-	return c.leftTick(op)
+	return leftTick(c, op)
 }
 
 // leftTick is for progressSentence.
-func (c Show) leftTick(op *app.Operation) templ.Attributes {
+func leftTick(c Show, op *app.Operation) templ.Attributes {
 	if op == nil || op.Status != app.OperationRunning || !op.HeldUntil.IsZero() {
 		return nil
 	}

@@ -69,7 +69,7 @@ func Fact(name, value string) templ.Component {
 	})
 }
 
-// FactTick is a Fact whose value has a duration that goes on; see TickAgo.
+// FactTick is a Fact whose value has a duration that live.js keeps current; see TickAgo.
 //
 //go:noinline
 func FactTick(name, value string, tick templ.Attributes) templ.Component {

@@ -88,7 +88,7 @@
       .observe(document.body, { childList: true, subtree: true });
   }
 
-  // Ages and remaining times go on, so that the server needn't be asked. The texts are those of humanize.Ago, Rough and Duration; see page.TickAgo.
+  // Keep ages and remaining times current without asking the server. The texts are those of humanize.Ago, Rough and Duration; see page.TickAgo.
   const sec = 1000, min = 60 * sec, hour = 60 * min, day = 24 * hour;
   function twoUnits(ms, large, largeName, small, smallName) {
     ms = Math.round(ms / small) * small;
