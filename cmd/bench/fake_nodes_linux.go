@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -54,9 +53,6 @@ func startFakeNodes(kind string) (*fakeNodes, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
-	}
-	if strings.HasSuffix(self, ".test") {
-		return nil, errors.New("fake nodes restart this command, which a test isn't")
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), fakeNodesVariable+"="+kind)
