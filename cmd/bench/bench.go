@@ -52,7 +52,7 @@ var full = sizes{limits: true, nodes: 10_000, fewer: 1000, clusters: 1000, each:
 
 // short is for tests, and for a look whether everything still works.
 var short = sizes{nodes: 40, fewer: 10, clusters: 20, each: 2, machines: 4, more: 2, waiting: 20, makespan: 14,
-	copies: 1, liveCopies: 3, looks: 1, pages: 10, pause: 500 * time.Millisecond, liveFor: time.Second, liveRest: 300 * time.Millisecond,
+	copies: 1, liveCopies: 5, looks: 1, pages: 10, pause: 500 * time.Millisecond, liveFor: time.Second, liveRest: 300 * time.Millisecond,
 	readsFor: time.Second}
 
 // scenario measures something, and adds figures.

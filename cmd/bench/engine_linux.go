@@ -72,7 +72,7 @@ func measureBigCluster(ctx context.Context, b *bench) error {
 	b.add(compare(rounds, "  beside a bare queue", "s", 0.4, of(muster, "wall"), bareQueue, of(bareQueue, "wall")))
 	b.add(compare(rounds, "  beside rows without a queue", "s", 5, of(muster, "wall"), bareRows, of(bareRows, "wall")))
 	b.add(compare(rounds, "  beside fewer nodes", "s", 11, of(muster, "wall"), thousands(b.fewer)+" nodes", of(musterFewer, "wall")))
-	b.add(figure{Name: "  until the request was accepted", Unit: "s", Runs: each(rounds, of(muster, "accepted")), note: "of the same"})
+	b.add(figure{Name: "  until the request was accepted", Unit: "s", Runs: each(rounds, of(muster, "accepted"))})
 	b.add(figure{Name: "  CPU of a step", Unit: "us", Runs: each(rounds, perStep(muster)), Limit: 100, note: "Redis included"})
 	b.add(compare(rounds, "  CPU of a step beside a bare queue", "us", 0, perStep(muster), bareQueue, perStep(bareQueue)))
 	b.add(figure{Name: "  SQL commits of a step", Runs: each(rounds, of(muster, "commits")), Limit: 0.1})

@@ -20,7 +20,7 @@ import (
 
 const stepTable = `CREATE TABLE steps (id INTEGER PRIMARY KEY, node INTEGER NOT NULL, number INTEGER NOT NULL, state TEXT NOT NULL, ended_at INTEGER NOT NULL)`
 
-// stepRows writes steps to SQLite, as safely as the ledger: all that wait for it at the same time are in one commit, and told after it.
+// stepRows writes steps to SQLite, as safely as the ledger: all that wait for it at the same time are in one commit, and get its result.
 type stepRows struct {
 	db    *sql.DB
 	ended chan endedStep
