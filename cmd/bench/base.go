@@ -142,9 +142,9 @@ func (r results) values(name string) (all []float64) {
 	return all
 }
 
-// fewestToTell is from how many runs on it means something that no run of one was as low as any of the other: with three of each, in one of
-// ten cases there's no other reason than chance, and with five in one of 126.
-const fewestToTell = 3
+// fewestToTell is from how many runs on it means something that all runs of one are below all of the other: with three of each, chance alone
+// does that in one of ten cases, with four in one of 35, and with five in one of 126.
+const fewestToTell = 4
 
 func (c comparison) print(before, after results) {
 	const layout = "%-85s %9s %9s %-3s %7s  %s\n"

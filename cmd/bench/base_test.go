@@ -79,7 +79,7 @@ func TestComparisonWithAnotherCommit(t *testing.T) {
 	must("go", "build", "-buildvcs=false", "-o", self, "./cmd/bench")
 	compare := func(base string) (string, error) {
 		var out bytes.Buffer
-		err := comparison{dir: dir, base: base, self: self, runs: 3, out: &out, args: []string{"-only", "work"}}.run(t.Context())
+		err := comparison{dir: dir, base: base, self: self, runs: 4, out: &out, args: []string{"-only", "work"}}.run(t.Context())
 		if left := must("git", "worktree", "list", "--porcelain"); strings.Count(left, "worktree ") != 1 {
 			t.Errorf("a worktree is left behind:\n%s", left)
 		}
@@ -108,10 +108,10 @@ func TestVerdict(t *testing.T) {
 		old, now []float64
 		want     string
 	}{
-		{[]float64{3, 4, 5}, []float64{1, 2, 2.9}, "LOWER"},
-		{[]float64{3, 4, 5}, []float64{6, 7, 5.1}, "HIGHER"},
-		{[]float64{3, 4, 5}, []float64{1, 2, 3}, "within the spread"},
-		{[]float64{3, 4}, []float64{1, 2, 2}, "too few runs"},
+		{[]float64{3, 4, 5, 6}, []float64{1, 2, 2.9, 2}, "LOWER"},
+		{[]float64{3, 4, 5, 4}, []float64{6, 7, 5.1, 6}, "HIGHER"},
+		{[]float64{3, 4, 5, 4}, []float64{1, 2, 3, 1}, "within the spread"},
+		{[]float64{3, 4, 5}, []float64{1, 2, 2, 1}, "too few runs"},
 	} {
 		if got := verdict(c.old, c.now); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%v beside %v: %s, expected %s", c.now, c.old, got, c.want)
