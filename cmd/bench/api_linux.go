@@ -24,7 +24,7 @@ const (
 // apiReads asks the API as programs do, a thousand times a second, whether or not earlier questions are answered: what is late counts from when it
 // should have been asked. Both sides run on the same cores.
 func apiReads(ctx context.Context, b *bench) error {
-	h, leave, err := crowded(ctx, b.where, b.copies)
+	h, leave, err := b.crowded(ctx, b.copies)
 	if err != nil {
 		return err
 	}

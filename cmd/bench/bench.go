@@ -23,7 +23,8 @@ type bench struct {
 	alone  bool          // without references
 	out    io.Writer
 	record *json.Encoder // nil: no JSON
-	where  string        // the database of the portal's scenarios, empty; "": a file for each
+	where  string        // the database of the portal's scenarios; "": a file for each
+	filled bool          // with demo data, by someone else
 
 	parent string // the latest figure that isn't part of another one
 	over   int    // figures that exceed their limits
@@ -41,24 +42,25 @@ type sizes struct {
 	copies, liveCopies int  // of the demo data's clusters
 	looks              int  // at each page
 	pages              int  // that stay open
-	pause              time.Duration
 	liveFor, liveRest  time.Duration
 	readsFor           time.Duration
 }
 
+// machines is how many addresses fake nodes of OpenSSH have.
+const machines = 200
+
 var full = sizes{limits: true, nodes: 10_000, fewer: 1000, clusters: 1000, each: 10, machines: machines, more: 15, waiting: 5000, makespan: 60,
-	copies: 400, liveCopies: 260, looks: 9, pages: 500, pause: 3 * time.Second, liveFor: 20 * time.Second, liveRest: 12 * time.Second,
+	copies: 400, liveCopies: 260, looks: 9, pages: 500, liveFor: 20 * time.Second, liveRest: 12 * time.Second,
 	readsFor: 15 * time.Second}
 
 // short is for tests, and for a look whether everything still works.
 var short = sizes{nodes: 40, fewer: 10, clusters: 20, each: 2, machines: 4, more: 2, waiting: 20, makespan: 14,
-	copies: 1, liveCopies: 5, looks: 1, pages: 10, pause: 500 * time.Millisecond, liveFor: time.Second, liveRest: 300 * time.Millisecond,
+	copies: 5, liveCopies: 5, looks: 1, pages: 10, liveFor: time.Second, liveRest: 300 * time.Millisecond,
 	readsFor: time.Second}
 
 // scenario measures something, and adds figures.
 type scenario struct {
 	name    string
-	needs   []string // programs
 	measure func(ctx context.Context, b *bench) error
 }
 

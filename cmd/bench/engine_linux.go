@@ -21,8 +21,8 @@ const (
 )
 
 var engineScenarios = []scenario{
-	{"engine: one big cluster", []string{"redis-server"}, measureBigCluster},
-	{"engine: many clusters", []string{"redis-server"}, func(ctx context.Context, b *bench) error {
+	{"engine: one big cluster", measureBigCluster},
+	{"engine: many clusters", func(ctx context.Context, b *bench) error {
 		c, worst, err := manyClusters(ctx, b.clusters, b.each)
 		if err != nil {
 			return err
@@ -32,8 +32,8 @@ var engineScenarios = []scenario{
 		b.value("  memory", float64(c.peak)/(1<<20), "MB", 0, "")
 		return nil
 	}},
-	{"engine: over SSH", []string{"redis-server", "/usr/sbin/sshd"}, measureOverSSH},
-	{"engine: waiting", []string{"redis-server"}, func(ctx context.Context, b *bench) error {
+	{"engine: over SSH", measureOverSSH},
+	{"engine: waiting", func(ctx context.Context, b *bench) error {
 		c, threads, err := waiting(ctx, b.waiting)
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ var engineScenarios = []scenario{
 		b.value("  threads", float64(threads), "", 100, "none per step")
 		return nil
 	}},
-	{"engine: makespan", []string{"redis-server"}, func(ctx context.Context, b *bench) error {
+	{"engine: makespan", func(ctx context.Context, b *bench) error {
 		s, err := makespan(ctx, b.makespan)
 		if err != nil {
 			return err

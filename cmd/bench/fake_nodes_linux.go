@@ -184,9 +184,6 @@ type sshd struct {
 	next  int
 }
 
-// machines is how many addresses fake nodes of OpenSSH have.
-const machines = 200
-
 func newSSHD(dir string) (*sshd, error) {
 	binary, err := exec.LookPath("/usr/sbin/sshd")
 	if err != nil {

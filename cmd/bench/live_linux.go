@@ -18,6 +18,7 @@ import (
 
 // How live pages are measured.
 const (
+	livePause = 3 * time.Second        // until what has happened has arrived
 	liveEvery = 250 * time.Millisecond // something happens
 	perReader = 20                     // pages of one person
 	listed    = 10                     // clusters of a list that change in turn
@@ -28,7 +29,7 @@ const (
 // path of a list it opens that instead, and has clusters on it renamed. Of the clusters, copies of two have steps that run.
 func livePages(ctx context.Context, b *bench, clusters int, list string) error {
 	pages := b.pages
-	h, leave, err := crowded(ctx, b.where, b.liveCopies)
+	h, leave, err := b.crowded(ctx, b.liveCopies)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func livePages(ctx context.Context, b *bench, clusters int, list string) error {
 	if err != nil {
 		return err
 	}
-	time.Sleep(b.pause) // what the pages begin with
+	time.Sleep(livePause) // what the pages begin with
 	used, wall := cpu(), time.Now()
 	var sent int
 	if list == "" {
@@ -91,7 +92,7 @@ func livePages(ctx context.Context, b *bench, clusters int, list string) error {
 		_, _ = readers.stop()
 		return err
 	}
-	time.Sleep(b.pause)
+	time.Sleep(livePause)
 	perSecond := float64(cpu()-used) / float64(time.Since(wall)) * 100
 	open, openRoutines := settledMemory(), runtime.NumGoroutine()
 	before, used, wall := read.Queries(), cpu(), time.Now()

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"muster/cmd/demodata"
@@ -19,57 +20,63 @@ import (
 var today = time.Date(2026, 10, 20, 14, 30, 0, 0, time.UTC)
 
 var portalScenarios = []scenario{
-	{"portal: first byte", nil, firstBytes},
-	{"portal: first byte on PostgreSQL", nil, func(ctx context.Context, b *bench) error {
+	{"portal: first byte", firstBytes},
+	{"portal: first byte on PostgreSQL", func(ctx context.Context, b *bench) error {
 		where := os.Getenv("MUSTER_BENCH_POSTGRES")
 		if where == "" {
 			b.leftOut("portal: first byte on PostgreSQL", "MUSTER_BENCH_POSTGRES isn't the URL of an empty database")
 			return nil
 		}
-		defer func(was string) { b.where = was }(b.where)
-		b.where = where
-		return firstBytes(ctx, b)
+		on := *b
+		on.where, on.filled = where, false
+		defer func() { b.over, b.failed = on.over, on.failed }()
+		return firstBytes(ctx, &on)
 	}},
-	{"portal: 500 live pages of one cluster", nil, func(ctx context.Context, b *bench) error { return livePages(ctx, b, 1, "") }},
-	{"portal: 500 live pages of 500 clusters", nil, func(ctx context.Context, b *bench) error { return livePages(ctx, b, b.pages, "") }},
-	{"portal: 500 live pages of a list", nil, func(ctx context.Context, b *bench) error { return livePages(ctx, b, listed, "/clusters") }},
-	{"API: 1,000 reads a second", nil, apiReads},
+	{"portal: 500 live pages of one cluster", func(ctx context.Context, b *bench) error { return livePages(ctx, b, 1, "") }},
+	{"portal: 500 live pages of 500 clusters", func(ctx context.Context, b *bench) error { return livePages(ctx, b, b.pages, "") }},
+	{"portal: 500 live pages of a list", func(ctx context.Context, b *bench) error { return livePages(ctx, b, listed, "/clusters") }},
+	{"API: 1,000 reads a second", apiReads},
 }
 
 // clustersOfCompany is about how many the demo data has.
 const clustersOfCompany = 25
 
-// crowded opens demo data with so many times the clusters of a company, in a database that is empty, or on a SQLite file of its own if none is
+// crowded opens demo data with so many times the clusters of a company, in the database of the bench, or on a SQLite file of its own if none is
 // given. Leave deletes that file; if there's an error, there's nothing to leave.
-func crowded(ctx context.Context, where string, times int) (h *demodata.Instance, leave func(), err error) {
+func (b *bench) crowded(ctx context.Context, times int) (h *demodata.Instance, leave func(), err error) {
 	dir, err := os.MkdirTemp("", "muster-demodata")
 	if err != nil {
 		return nil, nil, err
 	}
 	remove := func() { _ = os.RemoveAll(dir) }
-	if where == "" {
-		where = filepath.Join(dir, "muster.db")
+	where := cmp.Or(b.where, filepath.Join(dir, "muster.db"))
+	if !b.filled {
+		err = fill(ctx, where, times)
 	}
-	if h, err = openCrowded(ctx, where, times); err != nil {
+	if err == nil {
+		h, err = openData(ctx, where)
+	}
+	if err != nil {
 		remove()
 		return nil, nil, err
 	}
 	return h, func() { _ = h.Close(); remove() }, nil
 }
 
-func openCrowded(ctx context.Context, where string, times int) (*demodata.Instance, error) {
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	h, err := demodata.Open(ctx, where, demodata.NewClock(today), log)
+func openData(ctx context.Context, where string) (*demodata.Instance, error) {
+	return demodata.Open(ctx, where, demodata.NewClock(today), slog.New(slog.NewTextHandler(io.Discard, nil)))
+}
+
+// fill writes the demo data to an empty database. It has to be opened again, since what is kept in memory doesn't know of copies.
+func fill(ctx context.Context, where string, times int) error {
+	h, err := openData(ctx, where)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err = h.Populate(ctx, today); err == nil {
 		err = h.Multiply(ctx, times)
 	}
-	if err = errors.Join(err, h.Close()); err != nil {
-		return nil, err
-	}
-	return demodata.Open(ctx, where, demodata.NewClock(today), log)
+	return errors.Join(err, h.Close())
 }
 
 // opened is what a page took.
@@ -83,7 +90,7 @@ const firstByteLimit = 50 // ms
 
 // firstBytes opens every page as someone who may see all, in a tenant with 10,000 clusters.
 func firstBytes(ctx context.Context, b *bench) error {
-	h, leave, err := crowded(ctx, b.where, b.copies)
+	h, leave, err := b.crowded(ctx, b.copies)
 	if err != nil {
 		return err
 	}
@@ -122,7 +129,7 @@ func firstBytes(ctx context.Context, b *bench) error {
 		all = append(all, o)
 	}
 	name := "SQLite"
-	if b.where != "" {
+	if strings.HasPrefix(b.where, "postgres") {
 		name = "PostgreSQL"
 	}
 	reference := all[0]

@@ -1,23 +1,30 @@
-//go:build real
+//go:build real && linux
 
 package main
 
 import (
-	"slices"
 	"testing"
 
 	"muster/app/apptest"
 )
 
 func TestRealScenarios(t *testing.T) {
-	measureShort(t, aFile, slices.DeleteFunc(slices.Clone(engineScenarios), func(s scenario) bool { return len(s.needs) == 0 }))
+	t.Parallel()
+	measureShort(t, true, nil, engineScenarios)
 }
 
 func TestRealScenariosOnPostgres(t *testing.T) {
+	t.Parallel()
 	p, err := apptest.StartPostgres()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() }) // after the scenarios, which are parallel
-	measureShort(t, func(t *testing.T) string { return p.Fresh(t, "") }, portalScenarios)
+	if err := p.Make("filled", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := fill(t.Context(), p.URL("filled"), short.copies); err != nil {
+		t.Fatal(err)
+	}
+	measureShort(t, true, func(t *testing.T) string { return p.Fresh(t, "filled") }, portalScenarios)
 }
