@@ -89,7 +89,7 @@ func (c comparison) measure(ctx context.Context, program, dir, temp string, into
 	cmd := exec.CommandContext(ctx, program, append([]string{"-runs", "1", "-alone", "-json", file}, c.args...)...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, 10*time.Second // it deletes its files
-	cmd.Env = append(os.Environ(), "MUSTER_BENCH_POSTGRES=") // only the first run would find it empty
+	cmd.Env = append(os.Environ(), "MUSTER_BENCH_POSTGRES=")                                             // only the first run would find it empty
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	if err := cmd.Run(); err != nil {
