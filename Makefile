@@ -112,11 +112,17 @@ chaos: ## kills, freezes and lost responses from a seed, checking that nothing i
 	@if [ $(SANDBOX_ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(SANDBOX_ROUNDS) -nodes sandbox; fi
 	@if [ $(MANY_ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(MANY_ROUNDS) -topology many; fi
 
-bench: ## measure solver, planner and engine against their limits and other tools
-	@$(GO) run ./cmd/bench
+# Options of cmd/bench for bench, such as '-only "engine: over SSH" -runs 3', and a commit that it's compared with, such as HEAD~1.
+OPTIONS ?=
+BASE    ?=
+
+bench: ## measure solver, planner, engine and portal against limits and other tools; BASE=commit compares with that commit instead
+	@$(GO) run ./cmd/bench $(if $(BASE),-base $(BASE)) $(OPTIONS)
+ifeq ($(BASE),)
 	@printf '\n10,000 random problems: feasibility, layout and smallest conflict beside brute force\n'
 	@$(GO) test -count=1 -run 'SameAs|AreSmallest' ./solver ./solver/explain -rounds 10000
 	@$(GO) test -count=1 -run SameAs ./solver/change
+endif
 
 bench-go: ## every benchmark of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...

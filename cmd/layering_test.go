@@ -336,7 +336,8 @@ var homes = []struct {
 	rooms []string
 	why   string
 }{
-	{"database/sql", []string{"app/store/db", "app/store/storetest", "app/apptest/harness"}, "rows in SQL are the store's, and of those who fill tables for tests; everything else asks for app's values"},
+	{"database/sql", []string{"app/store/db", "app/store/storetest", "app/apptest/harness", "cmd/bench"}, "rows in SQL are the store's, and of those who fill tables for tests; everything else asks for app's values;\n" +
+		"the engine is measured beside bare rows"},
 	{"modernc.org/sqlite", []string{"app/store/db"}, "the driver goes with database/sql"},
 	{"github.com/jackc/pgx", []string{"app/store/db"}, "so does that of PostgreSQL"},
 	{"gocloud.dev", nil, "it is not kept any more, since it brings gRPC: blob and kms have drivers of their own"},
@@ -346,7 +347,8 @@ var homes = []struct {
 	{"gopkg.in/yaml.v3", nil, "it is not kept any more; go.yaml.in/yaml is"},
 	{"github.com/invopop/jsonschema", []string{"app/file/catalog/form"}, "the schema is of catalog files"},
 	{"github.com/google/cel-go", []string{"app/policy/cel"}, "policies are understood in one place"},
-	{"github.com/hibiken/asynq", []string{"jobs/queue"}, "tasks are asynq's envelope and stay inside jobs"},
+	{"github.com/hibiken/asynq", []string{"jobs/queue", "cmd/bench"},
+		"tasks are asynq's envelope and stay inside jobs; the engine is measured beside a bare queue"},
 	{"github.com/redis/go-redis", []string{"jobs", "jobs/budget", "jobs/queue"}, "Redis carries doorbells and nothing else"},
 	{"github.com/alicebob/miniredis", []string{"jobs/budget", "jobs/queue", "cmd/*", "cmd/muster/server"}, "the in-process Redis serves jobs; cmd starts it"},
 	{"github.com/digitalocean/godo", []string{"providers/digitalocean"}, "a cloud's SDK lives with its member"},

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,15 +17,14 @@ import (
 
 const (
 	readsPerSecond  = 1000
-	readsFor        = 15 * time.Second
 	readsInProgress = 200 // at most; what does not find a place is late, and its wait counts
 	readsLimit      = 100 // ms, of 99 in 100
 )
 
 // apiReads asks the API as programs do, a thousand times a second, whether or not earlier questions are answered: what is late counts from when it
 // should have been asked. Both sides run on the same cores.
-func apiReads(ctx context.Context, where string, add func(line)) error {
-	h, leave, err := crowded(ctx, where, timesOfPages)
+func apiReads(ctx context.Context, b *bench) error {
+	h, leave, err := b.crowded(ctx, b.copies)
 	if err != nil {
 		return err
 	}
@@ -52,7 +50,7 @@ func apiReads(ctx context.Context, where string, add func(line)) error {
 		path func(i int) string
 	}{
 		{"one cluster", func(i int) string { return "/clusters/" + list[i%len(list)].ID }},
-		{"50 clusters of 10,000", func(i int) string { return "/clusters?limit=50" }},
+		{"50 clusters of " + thousands(b.copies*clustersOfCompany), func(i int) string { return "/clusters?limit=50" }},
 		{"events of a cluster", func(i int) string { return "/clusters/" + list[i%len(list)].ID + "/events?wait=0" }},
 		{"remaining quotas", func(int) string { return "/quotas/remaining" }},
 		{"templates", func(int) string { return "/templates" }},
@@ -70,9 +68,9 @@ func apiReads(ctx context.Context, where string, add func(line)) error {
 			return err
 		}
 		defer resp.Body.Close()
-		b, err := io.ReadAll(resp.Body)
+		text, err := io.ReadAll(resp.Body)
 		if err == nil && resp.StatusCode != http.StatusOK {
-			err = fmt.Errorf("%s returned %s: %.300s", path, resp.Status, b)
+			err = fmt.Errorf("%s returned %s: %.300s", path, resp.Status, text)
 		}
 		return err
 	}
@@ -91,7 +89,7 @@ func apiReads(ctx context.Context, where string, add func(line)) error {
 	)
 	before := cpu()
 	began := time.Now()
-	count := int(readsFor.Seconds() * readsPerSecond)
+	count := int(b.readsFor.Seconds() * readsPerSecond)
 	for i := range count {
 		due := began.Add(time.Duration(i) * time.Second / readsPerSecond)
 		time.Sleep(time.Until(due))
@@ -121,13 +119,14 @@ func apiReads(ctx context.Context, where string, add func(line)) error {
 	whole := slices.Concat(took...)
 	slices.Sort(whole)
 	at := func(list []time.Duration, share float64) time.Duration { return list[int(share*float64(len(list)-1))] }
-	add(line{fmt.Sprintf("API: %d reads a second with 10,000 clusters, 99 in 100 answered within", readsPerSecond), milliseconds(at(whole, 0.99)), "ms", readsLimit,
-		fmt.Sprintf("half within %s ms, the last after %s ms", fine(milliseconds(at(whole, 0.5))), fine(milliseconds(whole[len(whole)-1])))})
-	add(line{"  answered in a second", float64(count) / passed.Seconds(), "", 0, fmt.Sprintf("%d had to wait for one of %d slots", late.Load(), readsInProgress)})
-	add(line{"  CPU of a read, of both sides", busy / float64(count) * 1e6, "us", 0, fmt.Sprintf("%s cores busy", fine(busy/passed.Seconds()))})
+	b.value(fmt.Sprintf("API: %s reads a second with %s clusters, 99 in 100 answered within", thousands(readsPerSecond), thousands(b.copies*clustersOfCompany)),
+		milliseconds(at(whole, 0.99)), "ms", readsLimit,
+		fmt.Sprintf("half within %s ms, the last after %s ms", digits(milliseconds(at(whole, 0.5))), digits(milliseconds(whole[len(whole)-1]))))
+	b.value("  answered in a second", float64(count)/passed.Seconds(), "", 0, fmt.Sprintf("%d had to wait for one of %d slots", late.Load(), readsInProgress))
+	b.value("  CPU of a read, of both sides", busy/float64(count)*1e6, "us", 0, digits(busy/passed.Seconds())+" cores busy")
 	for i, k := range kinds {
 		slices.Sort(took[i])
-		add(line{"  " + strings.TrimSpace(k.name), milliseconds(at(took[i], 0.99)), "ms", 0, "99 in 100"})
+		b.value("  "+k.name, milliseconds(at(took[i], 0.99)), "ms", 0, "99 in 100")
 	}
 	return nil
 }

@@ -3,169 +3,139 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"slices"
-	"strings"
-	"time"
+	"os/exec"
 )
 
-// line is one figure of the engine.
-type line struct {
-	name     string
-	value    float64
-	unit     string
-	limit    float64 // 0: none
-	compared string
+// Names of sides.
+const (
+	muster      = "Muster"
+	musterMore  = "Muster, more scripts"
+	musterFewer = "Muster, fewer nodes"
+	embedded    = "Muster without Redis"
+	bareQueue   = "asynq and SQLite in a bare loop"
+	bareRows    = "the same rows in SQLite without a queue"
+	bareGo      = "a bare Go program"
+	bareGoMore  = "a bare Go program, more execs"
+	ansible     = "Ansible"
+	terraform   = "Terraform"
+)
+
+var engineScenarios = []scenario{
+	{"engine: one big cluster", measureBigCluster},
+	{"engine: many clusters", func(ctx context.Context, b *bench) error {
+		c, worst, err := manyClusters(ctx, b.clusters, b.each)
+		if err != nil {
+			return err
+		}
+		b.value(fmt.Sprintf("%s clusters of %d nodes at once, 10 tenants", thousands(b.clusters), b.each), c.wall.Seconds(), "s", 60, "")
+		b.value("  longest mean wait of a tenant, of its share", worst, "x", 2, "1 is equal for all")
+		b.value("  memory", float64(c.peak)/(1<<20), "MB", 0, "")
+		return nil
+	}},
+	{"engine: over SSH", measureOverSSH},
+	{"engine: waiting", func(ctx context.Context, b *bench) error {
+		c, threads, err := waiting(ctx, b.waiting)
+		if err != nil {
+			return err
+		}
+		b.value(thousands(b.waiting)+" scripts waiting at the same time: memory", float64(c.peak)/(1<<20), "MB", 1024, "server and worker together")
+		b.value("  threads", float64(threads), "", 100, "none per step")
+		return nil
+	}},
+	{"engine: makespan", func(ctx context.Context, b *bench) error {
+		s, err := makespan(ctx, b.makespan)
+		if err != nil {
+			return err
+		}
+		b.value(fmt.Sprintf("makespan of a plan on %d nodes, beside its critical path", b.makespan), float64(s.took)/float64(s.critical), "x", 1.05,
+			fmt.Sprintf("critical path %s s; the same plan in stages, as calculated, %s s", digits(s.critical.Seconds()), digits(s.staged.Seconds())))
+		return nil
+	}},
 }
 
-func (l line) over() bool { return l.limit > 0 && l.value > l.limit }
-
-func (l line) print(w io.Writer) {
-	limit, compared := "-", l.compared
-	if l.limit > 0 {
-		limit = fine(l.limit) + " " + l.unit
+// measureBigCluster measures durable steps that do nothing beside a queue that someone who needs no more than that would write.
+func measureBigCluster(ctx context.Context, b *bench) error {
+	steps := b.nodes * stepsOfEight
+	rounds, err := b.alternate(ctx,
+		side{name: muster, run: func(ctx context.Context) (sample, error) { return bigCluster(ctx, b.nodes, false) }},
+		side{name: bareQueue, reference: true, run: func(ctx context.Context) (sample, error) { return bestQueue(ctx, b.nodes) }},
+		side{name: embedded, run: func(ctx context.Context) (sample, error) { return bigCluster(ctx, b.nodes, true) }},
+		side{name: bareRows, reference: true, run: func(ctx context.Context) (sample, error) { return rowsAlone(ctx, b.nodes) }},
+		side{name: musterFewer, run: func(ctx context.Context) (sample, error) { return bigCluster(ctx, b.fewer, false) }})
+	if err != nil {
+		return err
 	}
-	if l.over() {
-		compared = "OVER ITS LIMIT. " + compared
+	perStep := func(side string) func(round) float64 {
+		return func(r round) float64 { return of(side, "cpu")(r) / float64(steps) * 1e6 }
 	}
-	fmt.Fprintf(w, "%-62s %9s %-8s %12s  %s\n", l.name, fine(l.value), l.unit, limit, compared)
+	b.add(figure{Name: fmt.Sprintf("%s durable steps on %s nodes", thousands(steps), thousands(b.nodes)), Unit: "s", Runs: each(rounds, of(muster, "wall"))})
+	b.add(compare(rounds, "  beside a bare queue", "s", 0.4, of(muster, "wall"), bareQueue, of(bareQueue, "wall")))
+	b.add(compare(rounds, "  beside rows without a queue", "s", 5, of(muster, "wall"), bareRows, of(bareRows, "wall")))
+	b.add(compare(rounds, "  beside fewer nodes", "s", 11, of(muster, "wall"), thousands(b.fewer)+" nodes", of(musterFewer, "wall")))
+	b.add(figure{Name: "  until the request was accepted", Unit: "s", Runs: each(rounds, of(muster, "accepted"))})
+	b.add(figure{Name: "  CPU of a step", Unit: "us", Runs: each(rounds, perStep(muster)), Limit: 100, note: "Redis included"})
+	b.add(compare(rounds, "  CPU of a step beside a bare queue", "us", 0, perStep(muster), bareQueue, perStep(bareQueue)))
+	b.add(figure{Name: "  SQL commits of a step", Runs: each(rounds, of(muster, "commits")), Limit: 0.1})
+	b.add(figure{Name: "  memory", Unit: "MB", Runs: each(rounds, of(muster, "memory")), Limit: 250})
+	b.add(figure{Name: fmt.Sprintf("%s durable steps on %s nodes, without Redis", thousands(steps), thousands(b.nodes)), Unit: "s",
+		Runs: each(rounds, of(embedded, "wall")), note: "with the queue that is part of the server"})
+	b.add(compare(rounds, "  beside rows without a queue", "s", 3, of(embedded, "wall"), bareRows, of(bareRows, "wall")))
+	b.add(figure{Name: "  CPU of a step", Unit: "us", Runs: each(rounds, perStep(embedded)), Limit: 100})
+	return nil
 }
 
-// fine returns a number with three digits, and without an exponent.
-func fine(x float64) string {
-	switch {
-	case x >= 100:
-		return fmt.Sprintf("%.0f", x)
-	case x >= 10:
-		return fmt.Sprintf("%.1f", x)
-	case x >= 1:
-		return fmt.Sprintf("%.2f", x)
+// measureOverSSH measures a create over the sshd of OpenSSH beside what others use for it.
+func measureOverSSH(ctx context.Context, b *bench) error {
+	n, more := b.machines, b.more
+	sides := []side{
+		{name: muster, run: func(ctx context.Context) (sample, error) { return overSSH(ctx, n, 0) }},
+		{name: bareGo, reference: true, run: func(ctx context.Context) (sample, error) { return bareSSH(ctx, n, 0) }},
+		{name: musterMore, run: func(ctx context.Context) (sample, error) { return overSSH(ctx, n, more) }},
+		{name: bareGoMore, reference: true, run: func(ctx context.Context) (sample, error) { return bareSSH(ctx, n, more) }},
 	}
-	return fmt.Sprintf("%.3f", x)
-}
-
-// engineTimeout is how long one scenario may take before it counts as failed.
-const engineTimeout = 5 * time.Minute
-
-// scenario measures something of the engine that returns several figures.
-type scenario struct {
-	name    string
-	measure func(ctx context.Context, add func(line)) error
-}
-
-// runEngine measures and prints. It returns how many figures are over a limit, and how many scenarios failed.
-func runEngine(ctx context.Context, w io.Writer, only string) (over, wrong int) {
-	fmt.Fprintf(w, "\nthe engine, with a real Redis, SQLite on disk and workers in this process; CPU in user and system mode, Redis included\n\n")
-	fmt.Fprintf(w, "%-62s %9s %-8s %12s  %s\n", "figure", "value", "unit", "limit", "compared with")
-	for _, s := range slices.Concat(scenarios, portalScenarios) {
-		if !strings.Contains(s.name, only) || ctx.Err() != nil {
+	for _, other := range []side{
+		{name: ansible, run: func(ctx context.Context) (sample, error) { return withAnsible(ctx, n) }},
+		{name: terraform, run: func(ctx context.Context) (sample, error) { return withTerraform(ctx, n) }},
+	} {
+		program := map[string]string{ansible: "ansible-playbook", terraform: "terraform"}[other.name]
+		if _, err := exec.LookPath(program); err != nil {
+			b.leftOut("engine: over SSH beside "+other.name, program+" isn't installed")
 			continue
 		}
-		err := func() error {
-			ctx, cancel := context.WithTimeoutCause(ctx, engineTimeout, fmt.Errorf("not finished within %s", engineTimeout))
-			defer cancel()
-			return s.measure(ctx, func(l line) {
-				l.print(w)
-				if l.over() {
-					over++
-				}
-			})
-		}()
-		if err != nil {
-			fmt.Fprintf(w, "%-62s WRONG: %v\n", s.name, err)
-			wrong++
-		}
+		other.reference, other.once = true, true
+		sides = append(sides, other)
 	}
-	return over, wrong
-}
-
-var scenarios = []scenario{
-	{"engine: one big cluster", func(ctx context.Context, add func(line)) error {
-		small, _, _, err := bigCluster(ctx, 1000)
-		if err != nil {
-			return err
-		}
-		c, accepted, commits, err := bigCluster(ctx, 10_000)
-		if err != nil {
-			return err
-		}
-		const steps = 10_000 * stepsOfEight
-		add(line{"80,000 durable steps on 10,000 nodes", c.wall.Seconds(), "s", 12, "asynq and batched SQLite in a bare loop: 6.5 s"})
-		add(line{"  until the request was accepted", accepted.Seconds(), "s", 0, "of the same"})
-		add(line{"  beside 1,000 nodes", float64(c.wall) / float64(small.wall), "x", 11, fmt.Sprintf("1,000 nodes: %s s", digits(small.wall.Seconds()))})
-		add(line{"  CPU of a step", float64((c.cpu+c.redis)/steps) / 1e3, "us", 0, "asynq alone: 54 us, and 41 us in Redis"})
-		add(line{"  SQL commits of a step", commits, "", 0.1, ""})
-		add(line{"  memory", float64(c.peak) / (1 << 20), "MB", 250, ""})
-		return nil
-	}},
-	{"engine: many clusters", func(ctx context.Context, add func(line)) error {
-		c, worst, err := manyClusters(ctx, 1000, 10)
-		if err != nil {
-			return err
-		}
-		add(line{"1,000 clusters of 10 nodes at once, 10 tenants", c.wall.Seconds(), "s", 60, ""})
-		add(line{"  longest mean wait of a tenant, of its share", worst, "x", 2, "1 is equal for all"})
-		add(line{"  memory", float64(c.peak) / (1 << 20), "MB", 0, ""})
-		return nil
-	}},
-	{"engine: over SSH", func(ctx context.Context, add func(line)) error {
-		bare, err := bareSSH(ctx, 0)
-		if err != nil {
-			return err
-		}
-		c, connections, steps, err := overSSH(ctx, 0)
-		if err != nil {
-			return err
-		}
-		// What a step costs beside the exec that it is: so many more steps, beside so many more execs.
-		const more = 15
-		bareMore, err := bareSSH(ctx, more)
-		if err != nil {
-			return err
-		}
-		cMore, _, stepsMore, err := overSSH(ctx, more)
-		if err != nil {
-			return err
-		}
-		used := c.cpu + c.redis
-		usedMore := cMore.cpu + cMore.redis
-		const ansible, ansibleWall, terraform = 36.9, 24.7, 11.7
-		add(line{"200 nodes, 5 dependent scripts each, over OpenSSH", float64(c.wall) / float64(bare.wall), "x", 1.5,
-			fmt.Sprintf("a bare Go program: %s s; here %s s", digits(bare.wall.Seconds()), digits(c.wall.Seconds()))})
-		add(line{"  CPU beside it", float64(used) / float64(bare.cpu), "x", 4,
-			fmt.Sprintf("the bare program: %s s; here %s s", digits(bare.cpu.Seconds()), digits(used.Seconds()))})
-		add(line{" CPU beside it, nodes included", float64(used+c.nodes) / float64(bare.cpu+bare.nodes), "x", 0,
-			fmt.Sprintf("nodes of the bare program: %s s; here %s s", fine(bare.nodes.Seconds()), fine(c.nodes.Seconds()))})
-		add(line{"  CPU beside Ansible's", used.Seconds() / ansible, "x", 1.0 / 20, fmt.Sprintf("Ansible, raw module, 50 forks: %v s", ansible)})
-		add(line{"  wall beside Ansible's", c.wall.Seconds() / ansibleWall, "x", 0.25, fmt.Sprintf("%v s", ansibleWall)})
-		add(line{"  wall beside Terraform's", c.wall.Seconds() / terraform, "x", 0.5, fmt.Sprintf("two resources a node: %v s; one per step: 51.7 s", terraform)})
-		add(line{"  CPU of a durable step over the bare exec", float64(usedMore-used-bareMore.cpu+bare.cpu) / float64(stepsMore-steps) / 1e3, "us", 200,
-			fmt.Sprintf("%d more scripts a node: %d more steps, %s s more wall; the bare program %s s more", more, stepsMore-steps,
-				digits((cMore.wall - c.wall).Seconds()), digits((bareMore.wall - bare.wall).Seconds()))})
-		add(line{"  CPU of a node for one step more", float64(cMore.nodes-c.nodes) / float64(stepsMore-steps) / 1e6, "ms", 0,
-			fmt.Sprintf("for one exec more: %s ms", fine(float64(bareMore.nodes-bare.nodes)/float64(machines*more)/1e6))})
-		add(line{"  CPU of all steps over the bare program", float64(used-bare.cpu) / float64(steps) / 1e3, "us", 0,
-			fmt.Sprintf("%d steps, with create, confirm and bootstrap, which the bare program does not have", steps)})
-		add(line{"  connections of a node", connections, "", 1.05, "a bare program: 1"})
-		add(line{"  memory", float64(c.peak) / (1 << 20), "MB", 80, fmt.Sprintf("the bare program: %s MB", digits(float64(bare.peak)/(1<<20)))})
-		return nil
-	}},
-	{"engine: waiting", func(ctx context.Context, add func(line)) error {
-		c, threads, err := waiting(ctx, 5000)
-		if err != nil {
-			return err
-		}
-		add(line{"5,000 scripts waiting at the same time: memory", float64(c.peak) / (1 << 20), "MB", 1024, "server and worker together"})
-		add(line{"  threads", float64(threads), "", 100, "none per step"})
-		return nil
-	}},
-	{"engine: makespan", func(ctx context.Context, add func(line)) error {
-		s, err := makespan(ctx, 60)
-		if err != nil {
-			return err
-		}
-		add(line{"makespan of a plan on 60 nodes, beside its critical path", float64(s.took) / float64(s.critical), "x", 1.05,
-			fmt.Sprintf("critical path %s s; Coopr's stages would have taken %s s", digits(s.critical.Seconds()), digits(s.staged.Seconds()))})
-		return nil
-	}},
+	rounds, err := b.alternate(ctx, sides...)
+	if err != nil {
+		return err
+	}
+	total := func(side string) func(round) float64 {
+		return func(r round) float64 { return of(side, "cpu")(r) + of(side, "nodes")(r) }
+	}
+	// What is added by more scripts, for each step.
+	added := func(side, sideMore, quantity string, steps func(round) float64) func(round) float64 {
+		return func(r round) float64 { return (of(sideMore, quantity)(r) - of(side, quantity)(r)) / steps(r) }
+	}
+	stepsMore := func(r round) float64 { return of(musterMore, "steps")(r) - of(muster, "steps")(r) }
+	execsMore := func(round) float64 { return float64(n * more) }
+	b.add(figure{Name: fmt.Sprintf("%d nodes, 5 dependent scripts each, over OpenSSH", n), Unit: "s", Runs: each(rounds, of(muster, "wall"))})
+	b.add(compare(rounds, "  wall", "s", 1.2, of(muster, "wall"), bareGo, of(bareGo, "wall")))
+	b.add(compare(rounds, "  CPU", "s", 2, of(muster, "cpu"), bareGo, of(bareGo, "cpu")))
+	b.add(compare(rounds, "  CPU, nodes included", "s", 0, total(muster), bareGo, total(bareGo)))
+	b.add(compare(rounds, "  wall beside Ansible", "s", 1.0/5, of(muster, "wall"), ansibleHow, of(ansible, "wall")))
+	b.add(compare(rounds, "  CPU beside Ansible", "s", 1.0/30, of(muster, "cpu"), ansibleHow, of(ansible, "cpu")))
+	b.add(compare(rounds, "  wall beside Terraform", "s", 0.5, of(muster, "wall"), terraformHow, of(terraform, "wall")))
+	b.add(compare(rounds, "  CPU beside Terraform", "s", 0, of(muster, "cpu"), terraformHow, of(terraform, "cpu")))
+	b.add(figure{Name: "  CPU of a durable step over the bare exec", Unit: "us", Limit: 200, note: fmt.Sprintf("%d more scripts a node, beside so many more execs", more),
+		Runs: each(rounds, func(r round) float64 {
+			bare := added(bareGo, bareGoMore, "cpu", execsMore)(r) * execsMore(r)
+			return (added(muster, musterMore, "cpu", stepsMore)(r)*stepsMore(r) - bare) / stepsMore(r) * 1e6
+		})})
+	inMS := func(f func(round) float64) func(round) float64 { return func(r round) float64 { return f(r) * 1e3 } }
+	b.add(compare(rounds, "  CPU of a node for one step more", "ms", 0, inMS(added(muster, musterMore, "nodes", stepsMore)), "one exec more",
+		inMS(added(bareGo, bareGoMore, "nodes", execsMore))))
+	b.add(figure{Name: "  connections of a node", Runs: each(rounds, of(muster, "connections")), Limit: 1.05, note: "a bare program: 1"})
+	b.add(figure{Name: "  memory", Unit: "MB", Runs: each(rounds, of(muster, "memory")), Limit: 60})
+	b.add(compare(rounds, "  memory beside a bare program", "MB", 0, of(muster, "memory"), bareGo, of(bareGo, "memory")))
+	return nil
 }

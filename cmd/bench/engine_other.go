@@ -5,8 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 )
 
 const fakeNodesVariable = "MUSTER_BENCH_FARM"
@@ -17,8 +15,10 @@ func runReaders() error { return errors.New("readers require Linux") }
 
 func runFakeNodes(string) error { return errors.New("fake nodes require Linux") }
 
-// runEngine measures nothing: processes and memory are looked at in Linux's own way.
-func runEngine(_ context.Context, w io.Writer, _ string) (over, wrong int) {
-	fmt.Fprintln(w, "\nthe engine is only measured on Linux")
-	return 0, 0
-}
+// Processes and memory are looked at in Linux's own way.
+var engineScenarios = []scenario{{name: "engine", measure: func(_ context.Context, b *bench) error {
+	b.leftOut("engine and portal", "they are only measured on Linux")
+	return nil
+}}}
+
+var portalScenarios []scenario

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -54,9 +53,6 @@ func startFakeNodes(kind string) (*fakeNodes, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
-	}
-	if strings.HasSuffix(self, ".test") {
-		return nil, errors.New("fake nodes restart this command, which a test isn't")
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), fakeNodesVariable+"="+kind)
@@ -187,9 +183,6 @@ type sshd struct {
 	known map[string]bool // keys let in
 	next  int
 }
-
-// machines is how many addresses fake nodes of OpenSSH have.
-const machines = 200
 
 func newSSHD(dir string) (*sshd, error) {
 	binary, err := exec.LookPath("/usr/sbin/sshd")

@@ -1,160 +1,122 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"time"
-
-	"muster/app"
-	applayout "muster/app/layout"
-	"muster/app/plan"
-	"muster/app/template"
-	"muster/planner"
-	"muster/solver"
-	"muster/solver/change"
-	"muster/solver/explain"
-	"muster/solver/solvertest"
+	"math"
+	"slices"
+	"strings"
 )
 
-// figure is one thing to measure. Prepare makes the problem, which is not measured, and returns the act, which fails where
-// the answer is not what it must be.
+// figure is one line of the output and of the JSON file. With a reference it's about the ratio of both.
 type figure struct {
-	name     string
-	limit    time.Duration // 0: none
-	compared string
-	prepare  func() func(context.Context) error
+	Name      string     `json:"name"` // of a part of the figure before it: begins with spaces
+	Unit      string     `json:"unit"`
+	Value     float64    `json:"value"` // the median of Runs
+	Runs      []float64  `json:"runs"`
+	Reference *reference `json:"reference,omitempty"` // measured in the same run
+	Ratio     float64    `json:"ratio,omitempty"`     // the median of Ratios
+	Ratios    []float64  `json:"ratios,omitempty"`    // each run beside the reference's run of the same round
+	Limit     float64    `json:"limit,omitempty"`     // of the ratio, if there is one, otherwise of the value; 0: none
+
+	note string
 }
 
-// What Coopr took for the same or less, as measured with its own solver.
-const (
-	cooprLoose      = "Coopr: over 60 s and 3 GB"
-	cooprImpossible = "Coopr: 6.6 s"
-	cooprShort      = "Coopr: 3.6 s, without an explanation"
-)
-
-func figures() []figure {
-	const ms = time.Millisecond
-	bounds := solvertest.Bounds
-	return []figure{
-		{"30 loosely constrained services, 1,000 nodes", 5 * ms, "", layoutOf(solvertest.Loose(30), 1000, "")},
-		{"20 services in 8 groups that can't coexist, 1,000 nodes", 5 * ms, "", layoutOf(solvertest.Grouped(20, 8, true), 1000, "")},
-		{"20 services in 8 groups that must coexist, 1,000 nodes", 5 * ms, "", layoutOf(solvertest.Grouped(20, 8, false), 1000, "")},
-		{"100 services, 200 pairs, 10,000 nodes", 500 * ms, "", layoutOf(solvertest.Pairs(100, 200, 4, bounds(1, 5, 0, 0)), 10000, "")},
-		{"the same, half of them with maxima", 500 * ms, "", layoutOf(solvertest.Pairs(100, 200, 5, bounds(1, 5, 100, 9000)), 10000, "")},
-		{"the same, large minima and maxima", 500 * ms, "", layoutOf(solvertest.Pairs(100, 200, 6, bounds(1, 3000, 4000, 6000)), 10000, "")},
-		{"10 exclusive services, each at least 3, 100 nodes", 5 * ms, "", layoutOf(solvertest.Exclusive(10, 3), 100, "")},
-		{"the same on 29 nodes, one short: explained", 50 * ms, cooprShort, explanationOf(solvertest.Exclusive(10, 3), 29)},
-		{"cheapest, 30 services, 20 hardware types, 500 nodes", 1000 * ms, "", layoutOf(solvertest.Priced(30, 20, 1), 500, template.PreferCheapest)},
-		{"the same, and services need cores and memory", 1000 * ms, "", layoutOf(solvertest.Needing(30, 20, 1), 500, template.PreferCheapest)},
-		{"20 loosely constrained services, 50 nodes", 5 * ms, cooprLoose, layoutOf(solvertest.Loose(20), 50, "")},
-		{"5 exclusive services, unsolvable, 200 nodes: refused", 5 * ms, cooprImpossible, refusalOf(solvertest.Exclusive(5, 41), 200)},
-		{"10 exclusive services, one short: refused", 5 * ms, cooprShort, refusalOf(solvertest.Exclusive(10, 3), 29)},
-		{"spread, 30 loosely constrained services, 1,000 nodes", 0, "", layoutOf(solvertest.Loose(30), 1000, template.PreferSpread)},
-		{"one node more for a cluster of 1,000", 0, "", growthOf(solvertest.Loose(30), 1000)},
-		{"plan of 10,000 nodes with 8 steps each", 0, "", planOf(10000)},
-	}
+// reference is what a figure is compared with.
+type reference struct {
+	Name  string    `json:"name"`
+	Value float64   `json:"value"` // the median of Runs
+	Runs  []float64 `json:"runs"`
 }
 
-func layoutOf(c *template.Catalog, size int, prefer template.Preference) func() func(context.Context) error {
-	return func() func(context.Context) error {
-		return func(ctx context.Context) error {
-			l, err := solver.New().Solve(ctx, c, applayout.Request{Template: solvertest.Template, Size: size, Prefer: prefer})
-			switch {
-			case err != nil:
-				return err
-			case l.Size() != size:
-				return fmt.Errorf("%d nodes instead of %d", l.Size(), size)
-			case l.Gap != 0:
-				return fmt.Errorf("not proven optimal: the gap is %v", l.Gap)
-			}
-			return nil
-		}
+// complete calculates medians and ratios.
+func (f *figure) complete() error {
+	f.Value = median(f.Runs)
+	f.Ratios = nil
+	if f.Reference == nil {
+		return nil
 	}
+	f.Reference.Value = median(f.Reference.Runs)
+	for i, r := range f.Reference.Runs {
+		if !(r > 0) {
+			return fmt.Errorf("%s: the reference measured %v %s", strings.TrimSpace(f.Name), r, f.Unit)
+		}
+		f.Ratios = append(f.Ratios, f.Runs[i]/r)
+	}
+	f.Ratio = median(f.Ratios)
+	return nil
 }
 
-func refusalOf(c *template.Catalog, size int) func() func(context.Context) error {
-	return func() func(context.Context) error {
-		return func(ctx context.Context) error {
-			_, err := solver.New().Solve(ctx, c, applayout.Request{Template: solvertest.Template, Size: size})
-			if app.CodeOf(err) != app.ENoLayout {
-				return fmt.Errorf("expected no layout: %w", err)
-			}
-			return nil
-		}
+// judged returns what the limit is for, with its unit and all runs.
+func (f *figure) judged() (value float64, unit string, runs []float64) {
+	if f.Reference != nil {
+		return f.Ratio, "x", f.Ratios
 	}
+	return f.Value, f.Unit, f.Runs
 }
 
-// explanationOf measures all that one who is refused waits for: the refusal, the conflict proven minimal, and a fix.
-func explanationOf(c *template.Catalog, size int) func() func(context.Context) error {
-	return func() func(context.Context) error {
-		return func(ctx context.Context) error {
-			r := applayout.Request{Template: solvertest.Template, Size: size}
-			if _, err := solver.New().Solve(ctx, c, r); app.CodeOf(err) != app.ENoLayout {
-				return fmt.Errorf("expected no layout: %w", err)
-			}
-			x, err := explain.New(solver.New()).Explain(ctx, c, r)
-			switch {
-			case err != nil:
-				return err
-			case len(x.Conflict) == 0 || !x.Minimal || len(x.Fixes) == 0:
-				return fmt.Errorf("poorly explained: %+v", x)
-			}
-			return nil
-		}
-	}
+func (f *figure) over() bool {
+	value, _, _ := f.judged()
+	return f.Limit > 0 && value > f.Limit
 }
 
-func growthOf(c *template.Catalog, size int) func() func(context.Context) error {
-	return func() func(context.Context) error {
-		r := applayout.ChangeRequest{Template: solvertest.Template, Size: size + 1}
-		l, err := solver.New().Solve(context.Background(), c, applayout.Request{Template: r.Template, Size: size})
-		for _, n := range plan.Nodes(l) {
-			g := groupOf(l, len(r.Nodes))
-			r.Nodes = append(r.Nodes, applayout.ExistingNode{Name: n.Name, Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services})
-		}
-		return func(ctx context.Context) error {
-			if err != nil {
-				return err
-			}
-			change, err := change.New().Change(ctx, c, r)
-			if err == nil && change.Touched != 1 {
-				err = fmt.Errorf("%d machines affected", change.Touched)
-			}
-			return err
+const layout = "%-70s %9s %-3s %12s  %s\n"
+
+// noisy is how far apart the runs of a figure may be, as greatest by smallest, before the output warns of it.
+const noisy = 1.5
+
+func (f *figure) String() string {
+	value, unit, runs := f.judged()
+	limit := "-"
+	var notes []string
+	if f.Limit > 0 {
+		limit = digits(f.Limit) + " " + unit
+	}
+	if f.over() {
+		notes = append(notes, "OVER ITS LIMIT")
+	}
+	if len(runs) > 1 {
+		low, high := slices.Min(runs), slices.Max(runs)
+		notes = append(notes, fmt.Sprintf("%s to %s in %d runs", digits(low), digits(high), len(runs)))
+		if high > noisy*low {
+			notes = append(notes, "NOISY")
 		}
 	}
+	if f.Reference != nil {
+		notes = append(notes, fmt.Sprintf("%s %s; %s: %s %s", digits(f.Value), f.Unit, f.Reference.Name, digits(f.Reference.Value), f.Unit))
+	}
+	if f.note != "" {
+		notes = append(notes, f.note)
+	}
+	return fmt.Sprintf(layout, f.Name, digits(value), unit, strings.TrimSpace(limit), strings.Join(notes, "; "))
 }
 
-// groupOf returns the group of the i-th node, from 0.
-func groupOf(l applayout.Layout, i int) applayout.NodeGroup {
-	for _, g := range l.Groups {
-		if i < g.Count {
-			return g
-		}
-		i -= g.Count
+// median returns the lower of two in the middle; NaN if any number is.
+func median(all []float64) float64 {
+	if len(all) == 0 || slices.ContainsFunc(all, math.IsNaN) {
+		return math.NaN()
 	}
-	return applayout.NodeGroup{}
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[(len(sorted)-1)/2]
 }
 
-// planOf is a create of equal nodes: create, confirm, bootstrap, and five actions of three services that wait for each
-// other.
-func planOf(nodes int) func() func(context.Context) error {
-	return func() func(context.Context) error {
-		act := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
-		actions := map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}
-		r := plan.Request{Kind: app.OperationCreate, Services: map[string]*template.Service{
-			"base":  {About: template.About{Name: "base"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act}},
-			"store": {About: template.About{Name: "store"}, Install: template.Dependencies{Requires: []string{"base"}}, Actions: actions},
-			"app": {About: template.About{Name: "app"}, Install: template.Dependencies{Requires: []string{"base"}},
-				Runtime: template.Dependencies{Requires: []string{"store"}}, Actions: actions},
-		}, Config: map[string]any{"stores": "%ip.service.store%"}}
-		r.Nodes = plan.Nodes(applayout.Layout{Groups: []applayout.NodeGroup{{Count: nodes, Services: []string{"app", "base", "store"}}}})
-		return func(context.Context) error {
-			p, err := planner.New().Plan(r)
-			if err == nil && p.Acts() != 8*nodes {
-				err = fmt.Errorf("%d steps", p.Acts())
-			}
-			return err
-		}
+// digits returns a number with three digits, and without an exponent.
+func digits(x float64) string {
+	switch m := math.Abs(x); {
+	case m >= 100:
+		return fmt.Sprintf("%.0f", x)
+	case m >= 10:
+		return fmt.Sprintf("%.1f", x)
+	case m >= 1:
+		return fmt.Sprintf("%.2f", x)
 	}
+	return fmt.Sprintf("%.3f", x)
+}
+
+// thousands writes a number as people do: 10,000.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }

@@ -81,27 +81,34 @@ func (r *rig) create(ctx context.Context, tenant, template, name string, size in
 	return op, accepted, err
 }
 
-// bigCluster measures one cluster of so many nodes.
-func bigCluster(ctx context.Context, nodes int) (c cost, accepted time.Duration, commits float64, err error) {
+// bigCluster measures one cluster of so many nodes: besides the cost, how long the request took ("accepted"), and "commits" of a step.
+func bigCluster(ctx context.Context, nodes int, embedded bool) (sample, error) {
 	tools, err := shellTools()
 	if err != nil {
-		return c, 0, 0, err
+		return nil, err
 	}
 	r, err := newRig(ctx, rigConfig{catalog: eight(), cloud: fake.New("cloud"), shells: still{}, tools: tools,
-		tenants: []string{app.DefaultTenant}, slots: 256})
+		tenants: []string{app.DefaultTenant}, slots: 256, embedded: embedded})
 	if err != nil {
-		return c, 0, 0, err
+		return nil, err
 	}
 	defer r.close()
 	before := r.store.Commits()
-	c, err = during(r.redis, func() error {
+	var accepted time.Duration
+	c, err := during(r.redis, func() error {
 		op, a, err := r.create(ctx, app.DefaultTenant, "web", "big", nodes)
 		if accepted = a; err == nil && (op.Done != op.Total || op.Done < nodes*stepsOfEight) {
 			err = fmt.Errorf("%d of %d steps, expected at least %d", op.Done, op.Total, nodes*stepsOfEight)
 		}
 		return err
 	})
-	return c, accepted, float64(r.store.Commits()-before) / float64(nodes*stepsOfEight), err
+	if err != nil {
+		return nil, err
+	}
+	s := c.sample()
+	s["accepted"] = accepted.Seconds()
+	s["commits"] = float64(r.store.Commits()-before) / float64(nodes*stepsOfEight)
+	return s, nil
 }
 
 // manyClusters measures so many clusters at once, spread unevenly over tenants that have as many slots each. It returns the

@@ -18,19 +18,18 @@ import (
 
 // How live pages are measured.
 const (
-	liveFor     = 20 * time.Second
-	liveEvery   = 250 * time.Millisecond // something happens
-	liveRest    = 12 * time.Second       // nothing does
-	perReader   = 20                     // pages of one person
-	timesOfLive = 260                    // of clusters whose create or growth is running, of which two have steps that run
-	listed      = 10                     // clusters of a list that change in turn
-	listEvery   = 2 * time.Second        // one of them does: a list is notified of more than one thing a second at once
+	livePause = 3 * time.Second        // until what has happened has arrived
+	liveEvery = 250 * time.Millisecond // something happens
+	perReader = 20                     // pages of one person
+	listed    = 10                     // clusters of a list that change in turn
+	listEvery = 2 * time.Second        // one of them does: a list is notified of more than one thing a second at once
 )
 
 // livePages opens pages of clusters that are being made, lets steps say something and end, and measures how late that arrives. With the
-// path of a list it opens that instead, and has clusters on it renamed.
-func livePages(ctx context.Context, pages, clusters int, list string, add func(line)) error {
-	h, leave, err := crowded(ctx, "", timesOfLive)
+// path of a list it opens that instead, and has clusters on it renamed. Of the clusters, copies of two have steps that run.
+func livePages(ctx context.Context, b *bench, clusters int, list string) error {
+	pages := b.pages
+	h, leave, err := b.crowded(ctx, b.liveCopies)
 	if err != nil {
 		return err
 	}
@@ -44,7 +43,7 @@ func livePages(ctx context.Context, pages, clusters int, list string, add func(l
 		return err
 	}
 	defer func() { _ = site.Close() }()
-	busy, err := underWay(ctx, h, clusters)
+	busy, err := underWay(ctx, h, clusters, b.liveCopies)
 	if err != nil {
 		return err
 	}
@@ -81,23 +80,23 @@ func livePages(ctx context.Context, pages, clusters int, list string, add func(l
 	if err != nil {
 		return err
 	}
-	time.Sleep(3 * time.Second) // what the pages begin with
+	time.Sleep(livePause) // what the pages begin with
 	used, wall := cpu(), time.Now()
 	var sent int
 	if list == "" {
-		sent, err = happen(ctx, h, busy)
+		sent, err = happen(ctx, h, busy, b.liveFor)
 	} else {
-		sent, err = rename(ctx, h)
+		sent, err = rename(ctx, h, b.liveFor)
 	}
 	if err != nil {
 		_, _ = readers.stop()
 		return err
 	}
-	time.Sleep(2 * time.Second)
+	time.Sleep(livePause)
 	perSecond := float64(cpu()-used) / float64(time.Since(wall)) * 100
 	open, openRoutines := settledMemory(), runtime.NumGoroutine()
 	before, used, wall := read.Queries(), cpu(), time.Now()
-	time.Sleep(liveRest)
+	time.Sleep(b.liveRest)
 	quiet := float64(cpu()-used) / float64(time.Since(wall)) * 100
 	queries := float64(read.Queries()-before) / time.Since(wall).Seconds()
 	a, err := readers.stop()
@@ -119,12 +118,14 @@ func livePages(ctx context.Context, pages, clusters int, list string, add func(l
 	if list != "" {
 		what, often = "a list", "every 2 seconds"
 	}
-	add(line{fmt.Sprintf("%d live pages of %s: an event arrives within, 99 of 100", pages, what), a.P99.Seconds(), "s", 1, fmt.Sprintf("median %s s, last %s s, %d arrivals", fine(a.Median.Seconds()), fine(a.Max.Seconds()), a.Events)})
-	add(line{"  the last of all", a.Max.Seconds(), "s", 0, ""})
-	add(line{"  memory of a page", float64(open-resting) / float64(pages) / 1024, "KB", 0, fmt.Sprintf("the server: %s MB without pages, %s MB with", fine(float64(resting)/(1<<20)), fine(float64(open)/(1<<20)))})
-	add(line{"  goroutines of a page", float64(openRoutines-routines) / float64(pages), "", 0, ""})
-	add(line{"  CPU while something happens " + often, perSecond, "%", 0, "of one core, server and writer"})
-	add(line{"  CPU while nothing happens", quiet, "%", 0, fmt.Sprintf("%s queries a second, of all pages", fine(queries))})
+	b.value(fmt.Sprintf("%d live pages of %s: an event arrives within, 99 of 100", pages, what), a.P99.Seconds(), "s", 1,
+		fmt.Sprintf("median %s s, last %s s, %d arrivals", digits(a.Median.Seconds()), digits(a.Max.Seconds()), a.Events))
+	b.value("  the last of all", a.Max.Seconds(), "s", 0, "")
+	b.value("  memory of a page", float64(open-resting)/float64(pages)/1024, "KB", 0,
+		fmt.Sprintf("the server: %s MB without pages, %s MB with", digits(float64(resting)/(1<<20)), digits(float64(open)/(1<<20))))
+	b.value("  goroutines of a page", float64(openRoutines-routines)/float64(pages), "", 0, "")
+	b.value("  CPU while something happens "+often, perSecond, "%", 0, "of one core, server and writer")
+	b.value("  CPU while nothing happens", quiet, "%", 0, digits(queries)+" queries a second, of all pages")
 	return nil
 }
 
@@ -141,9 +142,9 @@ type busyCluster struct {
 }
 
 // underWay returns clusters in which steps run.
-func underWay(ctx context.Context, h *demodata.Instance, most int) (all []busyCluster, err error) {
+func underWay(ctx context.Context, h *demodata.Instance, most, copies int) (all []busyCluster, err error) {
 	for _, name := range []string{"demo-for-sales", "events", "clicks-replay"} {
-		for k := 0; k <= timesOfLive && len(all) < most; k++ {
+		for k := 0; k <= copies && len(all) < most; k++ {
 			full := name
 			if k > 0 {
 				full = fmt.Sprintf("%s-%d", name, k)
@@ -176,11 +177,11 @@ func underWay(ctx context.Context, h *demodata.Instance, most int) (all []busyCl
 }
 
 // happen writes lines of steps, in turn, and returns how many.
-func happen(ctx context.Context, h *demodata.Instance, busy []busyCluster) (sent int, err error) {
+func happen(ctx context.Context, h *demodata.Instance, busy []busyCluster, long time.Duration) (sent int, err error) {
 	tick := time.NewTicker(liveEvery)
 	defer tick.Stop()
 	begun := time.Now()
-	for at := 0; time.Since(begun) < liveFor; {
+	for at := 0; time.Since(begun) < long; {
 		var lines []app.LogLine
 		for range max(1, len(busy)/40) { // each is notified of something every ten seconds
 			f := busy[at%len(busy)].fence
@@ -204,7 +205,7 @@ func happen(ctx context.Context, h *demodata.Instance, busy []busyCluster) (sent
 }
 
 // rename renames clusters on the first page of the list, in turn, and returns how often.
-func rename(ctx context.Context, h *demodata.Instance) (sent int, err error) {
+func rename(ctx context.Context, h *demodata.Instance, long time.Duration) (sent int, err error) {
 	who := app.Actor{Tenant: demodata.Tenant, User: demodata.Admin, Role: app.RoleAdmin, Via: app.ViaPortal}
 	list, err := h.Services.Cluster.Views.ClusterPage(ctx, who, app.ClusterFilter{Limit: listed})
 	if err != nil {
@@ -215,7 +216,7 @@ func rename(ctx context.Context, h *demodata.Instance) (sent int, err error) {
 	}
 	tick := time.NewTicker(listEvery)
 	defer tick.Stop()
-	for begun := time.Now(); time.Since(begun) < liveFor; sent++ {
+	for begun := time.Now(); time.Since(begun) < long; sent++ {
 		if _, err := h.Services.Ownership.RenameCluster(ctx, who, list.Clusters[sent%listed].ID,
 			fmt.Sprintf("sent-at-%d", time.Now().UnixNano())); err != nil {
 			return sent, err

@@ -11,9 +11,8 @@ import (
 
 // measured is what one act costs.
 type measured struct {
-	median time.Duration
-	runs   int
-	memory uint64 // bytes: no more than this was held at once
+	times  []float64 // in milliseconds
+	memory uint64    // bytes: no more than this was held at once
 }
 
 // The fewest and the most runs that make a median.
@@ -27,20 +26,21 @@ func measure(budget time.Duration, act func() error) (measured, error) {
 	start := time.Now()
 	held, err := memory(act) // also warms up
 	if first := time.Since(start); err != nil || first > 3*budget {
-		return measured{median: first, runs: 1, memory: held}, err
+		return measured{times: []float64{milliseconds(first)}, memory: held}, err
 	}
-	var times []time.Duration
+	var times []float64
 	for end := time.Now().Add(budget); len(times) < fewest || len(times) < most && time.Now().Before(end); {
 		start := time.Now()
 		err := act()
-		times = append(times, time.Since(start))
+		times = append(times, milliseconds(time.Since(start)))
 		if err != nil {
 			return measured{}, err
 		}
 	}
-	slices.Sort(times)
-	return measured{median: times[len(times)/2], runs: len(times), memory: held}, nil
+	return measured{times: times, memory: held}, nil
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // plenty is how much an act may allocate in all before it is watched how much of that is held at once.
 const plenty = 16 << 20
@@ -96,8 +96,8 @@ func watchHeap() func() uint64 {
 
 var sink uint64 //nolint:unused // keeps the compiler from leaving the work out
 
-// reference is a fixed piece of plain Go work: fill a map, sort, walk. It allocates little and uses one core.
-func reference() {
+// plainWork is a fixed piece of plain Go work: fill a map, sort, walk. It allocates little and uses one core.
+func plainWork() {
 	const n = 100_000
 	x := uint64(88172645463325252)
 	values := make([]uint64, n)

@@ -3,12 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"muster/cmd/demodata"
@@ -18,57 +20,63 @@ import (
 var today = time.Date(2026, 10, 20, 14, 30, 0, 0, time.UTC)
 
 var portalScenarios = []scenario{
-	{"portal: first byte", func(ctx context.Context, add func(line)) error {
-		return firstBytes(ctx, "", add)
-	}},
-	{"portal: first byte on PostgreSQL", func(ctx context.Context, add func(line)) error {
+	{"portal: first byte", firstBytes},
+	{"portal: first byte on PostgreSQL", func(ctx context.Context, b *bench) error {
 		where := os.Getenv("MUSTER_BENCH_POSTGRES")
 		if where == "" {
-			fmt.Fprintln(os.Stderr, "bench: MUSTER_BENCH_POSTGRES isn't an empty database, so first bytes are only measured on SQLite")
+			b.leftOut("portal: first byte on PostgreSQL", "MUSTER_BENCH_POSTGRES isn't the URL of an empty database")
 			return nil
 		}
-		return firstBytes(ctx, where, add)
+		on := *b
+		on.where, on.filled = where, false
+		defer func() { b.over, b.failed = on.over, on.failed }()
+		return firstBytes(ctx, &on)
 	}},
-	{"portal: 500 live pages of one cluster", func(ctx context.Context, add func(line)) error { return livePages(ctx, 500, 1, "", add) }},
-	{"portal: 500 live pages of 500 clusters", func(ctx context.Context, add func(line)) error {
-		return livePages(ctx, 500, 500, "", add)
-	}},
-	{"portal: 500 live pages of a list", func(ctx context.Context, add func(line)) error {
-		return livePages(ctx, 500, listed, "/clusters", add)
-	}},
-	{"API: 1,000 reads a second", func(ctx context.Context, add func(line)) error { return apiReads(ctx, "", add) }},
+	{"portal: 500 live pages of one cluster", func(ctx context.Context, b *bench) error { return livePages(ctx, b, 1, "") }},
+	{"portal: 500 live pages of 500 clusters", func(ctx context.Context, b *bench) error { return livePages(ctx, b, b.pages, "") }},
+	{"portal: 500 live pages of a list", func(ctx context.Context, b *bench) error { return livePages(ctx, b, listed, "/clusters") }},
+	{"API: 1,000 reads a second", apiReads},
 }
 
-// crowded opens demo data with so many times the clusters of a company, on a SQLite file of its own where no database is given.
-func crowded(ctx context.Context, where string, times int) (h *demodata.Instance, leave func(), err error) {
+// clustersOfCompany is about how many the demo data has.
+const clustersOfCompany = 25
+
+// crowded opens demo data with so many times the clusters of a company, in the database of the bench, or on a SQLite file of its own if none is
+// given. Leave deletes that file; if there's an error, there's nothing to leave.
+func (b *bench) crowded(ctx context.Context, times int) (h *demodata.Instance, leave func(), err error) {
 	dir, err := os.MkdirTemp("", "muster-demodata")
 	if err != nil {
 		return nil, nil, err
 	}
-	leave = func() { _ = os.RemoveAll(dir) }
-	defer func() {
-		if err != nil {
-			leave()
-		}
-	}()
-	if where == "" {
-		where = filepath.Join(dir, "muster.db")
+	remove := func() { _ = os.RemoveAll(dir) }
+	where := cmp.Or(b.where, filepath.Join(dir, "muster.db"))
+	if !b.filled {
+		err = fill(ctx, where, times)
 	}
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	if h, err = demodata.Open(ctx, where, demodata.NewClock(today), log); err != nil {
-		return nil, nil, err
-	}
-	if err = h.Populate(ctx, today); err == nil && times > 0 {
-		if err = h.Multiply(ctx, times); err == nil {
-			if err = h.Close(); err == nil {
-				h, err = demodata.Open(ctx, where, demodata.NewClock(today), log)
-			}
-		}
+	if err == nil {
+		h, err = openData(ctx, where)
 	}
 	if err != nil {
+		remove()
 		return nil, nil, err
 	}
-	return h, func() { _ = h.Close(); _ = os.RemoveAll(dir) }, nil
+	return h, func() { _ = h.Close(); remove() }, nil
+}
+
+func openData(ctx context.Context, where string) (*demodata.Instance, error) {
+	return demodata.Open(ctx, where, demodata.NewClock(today), slog.New(slog.NewTextHandler(io.Discard, nil)))
+}
+
+// fill writes the demo data to an empty database. It has to be opened again, since what is kept in memory doesn't know of copies.
+func fill(ctx context.Context, where string, times int) error {
+	h, err := openData(ctx, where)
+	if err != nil {
+		return err
+	}
+	if err = h.Populate(ctx, today); err == nil {
+		err = h.Multiply(ctx, times)
+	}
+	return errors.Join(err, h.Close())
 }
 
 // opened is what a page took.
@@ -78,15 +86,11 @@ type opened struct {
 	sent, size    int
 }
 
-const (
-	timesOfPages   = 400 // 10,000 clusters
-	looksAtPages   = 9
-	firstByteLimit = 50 // ms
-)
+const firstByteLimit = 50 // ms
 
 // firstBytes opens every page as someone who may see all, in a tenant with 10,000 clusters.
-func firstBytes(ctx context.Context, where string, add func(line)) error {
-	h, leave, err := crowded(ctx, where, timesOfPages)
+func firstBytes(ctx context.Context, b *bench) error {
+	h, leave, err := b.crowded(ctx, b.copies)
 	if err != nil {
 		return err
 	}
@@ -105,10 +109,11 @@ func firstBytes(ctx context.Context, where string, add func(line)) error {
 		return err
 	}
 	var all []opened
+	pages = slices.DeleteFunc(pages, func(p demodata.Page) bool { return p.OnMachine() || p.Pattern == "/signin" })
 	for _, p := range append([]demodata.Page{{Pattern: "/signin", Address: "/signin"}}, pages...) {
 		o := opened{page: p}
 		var took []time.Duration
-		for range looksAtPages {
+		for range b.looks {
 			f, err := v.Get(ctx, p.Address)
 			if err != nil {
 				return err
@@ -120,22 +125,25 @@ func firstBytes(ctx context.Context, where string, add func(line)) error {
 			o.sent, o.size = f.Sent, len(f.Body)
 		}
 		slices.Sort(took)
-		o.median, o.worst = took[len(took)/2], took[len(took)-1]
+		o.median, o.worst = took[(len(took)-1)/2], took[len(took)-1]
 		all = append(all, o)
 	}
 	name := "SQLite"
-	if where != "" {
+	if strings.HasPrefix(b.where, "postgres") {
 		name = "PostgreSQL"
 	}
 	reference := all[0]
 	slowest := slices.MaxFunc(all, func(a, b opened) int { return cmp.Compare(a.median, b.median) })
 	heaviest := slices.MaxFunc(all, func(a, b opened) int { return cmp.Compare(a.sent, b.sent) })
-	add(line{fmt.Sprintf("first byte of %d pages with 10,000 clusters on %s, the slowest", len(all), name), milliseconds(slowest.median), "ms", firstByteLimit, slowest.page.Pattern})
-	add(line{" an empty page, for comparison", milliseconds(reference.median), "ms", 0, fmt.Sprintf("worst of %d requests: %s ms", looksAtPages, fine(milliseconds(reference.worst)))})
-	add(line{" the heaviest page, as sent", float64(heaviest.sent) / 1024, "KB", 60, heaviest.page.Pattern})
+	b.value(fmt.Sprintf("first byte of %d pages with %s clusters on %s, the slowest", len(all), thousands(b.copies*clustersOfCompany), name),
+		milliseconds(slowest.median), "ms", firstByteLimit, slowest.page.Pattern)
+	b.value("  an empty page, for comparison", milliseconds(reference.median), "ms", 0,
+		fmt.Sprintf("worst of %d requests: %s ms", b.looks, digits(milliseconds(reference.worst))))
+	b.value("  the heaviest page, as sent", float64(heaviest.sent)/1024, "KB", 60, heaviest.page.Pattern)
 	slices.SortFunc(all, func(a, b opened) int { return cmp.Compare(b.median, a.median) })
 	for _, o := range all {
-		add(line{"  " + o.page.Pattern, milliseconds(o.median), "ms", 0, fmt.Sprintf("worst %s ms; %s KB compressed, %s KB uncompressed", fine(milliseconds(o.worst)), fine(float64(o.sent)/1024), fine(float64(o.size)/1024))})
+		b.value("  "+o.page.Pattern, milliseconds(o.median), "ms", 0, fmt.Sprintf("worst %s ms; %s KB compressed, %s KB uncompressed",
+			digits(milliseconds(o.worst)), digits(float64(o.sent)/1024), digits(float64(o.size)/1024)))
 	}
 	return nil
 }

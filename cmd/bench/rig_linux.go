@@ -19,6 +19,7 @@ import (
 	"muster/app"
 	"muster/app/all"
 	"muster/app/family"
+	"muster/app/identity"
 	"muster/app/store"
 	"muster/app/template"
 	"muster/automators"
@@ -27,12 +28,12 @@ import (
 	"muster/jobs/queue"
 )
 
-// rig is the whole engine without faces: ledger on disk, a real Redis, dispatcher, and workers in this process.
+// rig is the whole engine without faces: ledger on disk, a queue, dispatcher, and workers in this process.
 type rig struct {
 	app     *all.Services
 	store   *store.Store
 	queue   *queue.Queue
-	redis   *redisServer
+	redis   *redisServer // nil: the queue that is part of the server
 	closers []func()
 }
 
@@ -44,6 +45,8 @@ type rigConfig struct {
 	tools   map[string]family.Automator
 	tenants []string
 	slots   int // of each tenant's worker
+
+	embedded bool // without a Redis, as a server is started without REDIS_URL
 }
 
 type oneAccount struct{ cloud family.Provider }
@@ -64,16 +67,16 @@ func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
 		return nil, err
 	}
 	r.later(func() { _ = os.RemoveAll(dir) })
-	if r.redis, err = startRedis(ctx, dir); err != nil {
+	url, err := r.startQueue(ctx, c, dir)
+	if err != nil {
 		return nil, err
 	}
-	r.later(r.redis.stop)
 	if r.store, err = store.Open(ctx, filepath.Join(dir, "muster.db"), make([]byte, store.KeySize)); err != nil {
 		return nil, err
 	}
 	r.later(func() { _ = r.store.Close() })
 	r.app = wiring.UseCases(all.Config{Store: r.store, Catalog: func() *template.Catalog { return c.catalog }, Now: time.Now})
-	if r.queue, err = queue.Open(r.redis.url, "bench"); err != nil {
+	if r.queue, err = queue.Open(url, "bench"); err != nil {
 		return nil, err
 	}
 	r.later(func() { _ = r.queue.Close() })
@@ -93,6 +96,24 @@ func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
 	})
 	r.later(func() { stop(); wg.Wait() })
 	return r, nil
+}
+
+// startQueue returns its address.
+func (r *rig) startQueue(ctx context.Context, c rigConfig, dir string) (url string, err error) {
+	if c.embedded {
+		password := identity.NewPassword()
+		e, err := queue.StartEmbeddedRedis(password)
+		if err != nil {
+			return "", err
+		}
+		r.later(func() { _ = e.Close() })
+		return e.URL(password), nil
+	}
+	if r.redis, err = startRedis(ctx, dir); err != nil {
+		return "", err
+	}
+	r.later(r.redis.stop)
+	return "unix://" + r.redis.socket, nil
 }
 
 func (r *rig) later(f func()) { r.closers = append(r.closers, f) }
@@ -130,8 +151,8 @@ func (r *rig) await(ctx context.Context, tenant, cluster string) (app.Operation,
 
 // redisServer is a real Redis on a socket in a directory of its own, without persistence: the ledger needs none.
 type redisServer struct {
-	cmd *exec.Cmd
-	url string
+	cmd    *exec.Cmd
+	socket string
 }
 
 func startRedis(ctx context.Context, dir string) (*redisServer, error) {
@@ -141,7 +162,7 @@ func startRedis(ctx context.Context, dir string) (*redisServer, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("redis-server (apt-get install redis-server): %w", err)
 	}
-	r := &redisServer{cmd: cmd, url: "unix://" + socket}
+	r := &redisServer{cmd: cmd, socket: socket}
 	for {
 		if c, err := net.Dial("unix", socket); err == nil {
 			_ = c.Close()
@@ -232,6 +253,13 @@ type cost struct {
 	wall, cpu, redis time.Duration
 	nodes            time.Duration // CPU time that the machines used
 	peak             int           // bytes of memory of its own that it held at most
+}
+
+// used is what the side of the server has used.
+func (c cost) used() time.Duration { return c.cpu + c.redis }
+
+func (c cost) sample() sample {
+	return sample{"wall": c.wall.Seconds(), "cpu": c.used().Seconds(), "nodes": c.nodes.Seconds(), "memory": float64(c.peak) / (1 << 20)}
 }
 
 // during measures an act; redis may be nil.

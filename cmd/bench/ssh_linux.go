@@ -40,67 +40,71 @@ func chainOfFive(more int) *template.Catalog {
 	return c
 }
 
-// overSSH measures the engine with real connections to the sshd of OpenSSH: five scripts a node, and more.
-func overSSH(ctx context.Context, more int) (c cost, connections float64, steps int, err error) {
+// overSSH measures the engine with real connections to the sshd of OpenSSH: five scripts a node, and more. It also returns how many "steps"
+// that was, and "connections" of a node.
+func overSSH(ctx context.Context, nodes, more int) (sample, error) {
 	f, err := startFakeNodes(fakeOpenSSH)
 	if err != nil {
-		return c, 0, 0, err
+		return nil, err
 	}
 	defer f.stop()
 	cloud, err := f.cloud()
 	if err != nil {
-		return c, 0, 0, err
+		return nil, err
 	}
 	tools, err := shellTools()
 	if err != nil {
-		return c, 0, 0, err
+		return nil, err
 	}
-	r, err := newRig(ctx, rigConfig{catalog: chainOfFive(more), cloud: cloud, tools: tools, tenants: []string{app.DefaultTenant}, slots: machines})
+	r, err := newRig(ctx, rigConfig{catalog: chainOfFive(more), cloud: cloud, tools: tools, tenants: []string{app.DefaultTenant}, slots: nodes})
 	if err != nil {
-		return c, 0, 0, err
+		return nil, err
 	}
 	defer r.close()
-	c, err = during(r.redis, func() error {
-		op, _, err := r.create(ctx, app.DefaultTenant, "web", "bench", machines)
+	var steps int
+	c, err := during(r.redis, func() error {
+		op, _, err := r.create(ctx, app.DefaultTenant, "web", "bench", nodes)
 		steps = op.Done
 		return err
 	})
 	if err != nil {
-		return c, 0, 0, err
+		return nil, err
 	}
 	r.close() // ends the connections
 	if c.nodes, err = f.used(); err != nil {
-		return c, 0, 0, err
+		return nil, err
 	}
 	n, err := f.ask("connections")
-	return c, float64(n) / machines, steps, err
+	s := c.sample()
+	s["steps"], s["connections"] = float64(steps), float64(n)/float64(nodes)
+	return s, err
 }
 
 // bareSSH measures a plain program that does the same with kept connections and remembers nothing.
-func bareSSH(ctx context.Context, more int) (c cost, err error) {
+func bareSSH(ctx context.Context, nodes, more int) (sample, error) {
 	f, err := startFakeNodes(fakeOpenSSH)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
 	defer f.stop()
 	signer, err := ssh.ParsePrivateKey(f.Key)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
 	host, _, _, _, err := ssh.ParseAuthorizedKey([]byte(f.HostKey))
 	if err != nil {
-		return c, err
+		return nil, err
 	}
 	config := &ssh.ClientConfig{User: loginName(), Auth: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeyCallback: ssh.FixedHostKey(host),
 		HostKeyAlgorithms: []string{ssh.KeyAlgoED25519}, Timeout: 30 * time.Second,
 		Config: ssh.Config{Ciphers: []string{"aes128-gcm@openssh.com"}}}
-	c, err = during(nil, func() error {
+	c, err := during(nil, func() error {
 		gate, open := context.WithCancel(ctx)
 		defer open()
 		slots := make(chan struct{}, handshakes)
 		errs := make(chan error, len(f.Addresses))
 		var all sync.WaitGroup
-		for i, address := range f.Addresses {
+		for i, address := range f.Addresses[:nodes] {
 			all.Go(func() {
 				slots <- struct{}{}
 				conn, err := ssh.Dial("tcp", address, config)
@@ -132,10 +136,11 @@ func bareSSH(ctx context.Context, more int) (c cost, err error) {
 			return ctx.Err()
 		}
 	})
-	if err == nil {
-		c.nodes, err = f.used()
+	if err != nil {
+		return nil, err
 	}
-	return c, err
+	c.nodes, err = f.used()
+	return c.sample(), err
 }
 
 func bareExec(conn *ssh.Client) error {

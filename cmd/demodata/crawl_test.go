@@ -92,7 +92,7 @@ func TestEveryFormIsWhole(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if f.Status >= 500 && !unreachable(p.Pattern) {
+		if f.Status >= 500 && !p.OnMachine() {
 			t.Errorf("%s answers %d", p.Address, f.Status)
 		}
 		forms, err := Forms(p.Address, f.Body)
@@ -142,7 +142,7 @@ func TestEveryFormIsWhole(t *testing.T) {
 				}
 				sent++
 				switch {
-				case status >= 500 && !unreachable(p.Pattern):
+				case status >= 500 && !p.OnMachine():
 					t.Errorf("%s takes %s with %d: %.300s", where, what, status, body)
 				case status == http.StatusSeeOther && strings.HasPrefix(to, "/signin"):
 					if v, err = site.SignIn(t.Context(), Operator); err != nil {
@@ -178,6 +178,3 @@ func TestEveryFormIsWhole(t *testing.T) {
 		t.Errorf("only %d forms were found, and %d refusals", len(seen), refused)
 	}
 }
-
-// unreachable reports whether a page shows what is on a machine: those of the demo's data don't exist.
-func unreachable(pattern string) bool { return strings.HasSuffix(pattern, "/nodes/{node}/files") }

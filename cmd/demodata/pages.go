@@ -18,6 +18,9 @@ import (
 // Page is a page of the portal with something on it.
 type Page struct{ Pattern, Address string }
 
+// OnMachine reports whether a page shows what is on a machine. It answers with an error after a while: the demo data's machines don't exist.
+func (p Page) OnMachine() bool { return strings.HasSuffix(p.Pattern, "/nodes/{node}/files") }
+
 var parameter = regexp.MustCompile(`([a-z-]*)/\{([a-z_]+)(:[^}]*)?\}`)
 
 // withoutData are what patterns begin with whose pages the demo data has nothing for. They're opened with "none", which most answer as not found.
