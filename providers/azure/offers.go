@@ -23,8 +23,15 @@ var offered = []struct{ urn, about string }{
 }
 
 // Offers returns the sizes that the subscription can have in the location, its zones, and images: some of Azure's publishers, and the resource group's own.
-// Prices are on another site, which needs no account and knows no discounts.
+// Prices are on another site. Offers without them are better than none, so it isn't an error if that site can't be reached.
 func (g *group) Offers(ctx context.Context) (family.Offers, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	prices := make(chan map[string]float64, 1)
+	go func() {
+		found, _ := g.retailPrices(ctx)
+		prices <- found
+	}()
 	sizes, err := g.readSizes(ctx)
 	if err != nil {
 		return family.Offers{}, err
@@ -57,8 +64,20 @@ func (g *group) Offers(ctx context.Context) (family.Offers, error) {
 			}
 		}
 	})
+	if err != nil {
+		return out, err
+	}
 	slices.SortFunc(out.Images, func(a, b family.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
-	return out, err
+	price(&out, <-prices)
+	return out, nil
+}
+
+func price(o *family.Offers, prices map[string]float64) {
+	for i := range o.Flavors {
+		if p, ok := prices[strings.ToLower(o.Flavors[i].Flavor.Flavor)]; ok {
+			o.Flavors[i].CostPerHour, o.Currency = p, "USD"
+		}
+	}
 }
 
 // readSizes returns the VM sizes of the location, by their names in small letters.
