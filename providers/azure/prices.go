@@ -152,7 +152,7 @@ func linuxMachines(product string) bool {
 }
 
 // pricesOf returns the price of each size. A size usually has one regular meter. Of several, the location's own counts before copies of other locations'
-// meters (those aren't primary), then the one whose price is the latest in effect, then the dearest: nobody is surprised by a lower bill.
+// meters (those aren't primary), then the one whose price is the latest in effect, then the dearest: a bill that is lower surprises no one.
 func pricesOf(meters []meter, now time.Time) map[string]float64 {
 	best := map[string]meter{}
 	for _, m := range meters {

@@ -386,7 +386,7 @@ func TestPricesGoTheAccountsWay(t *testing.T) {
 	}
 }
 
-// Offers that fail don't wait for prices, and whoever asks for these hangs up.
+// Offers that fail don't wait for prices, and the request for these ends.
 func TestFailedOffersDontWaitForPrices(t *testing.T) {
 	w := newWorld(t)
 	began, ended := make(chan struct{}), make(chan struct{})

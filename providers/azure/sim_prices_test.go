@@ -81,7 +81,7 @@ func (p *simPrices) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		for _, secret := range []string{simDirectory, simClient, simSecret, simSubscription, simGroup} {
 			if strings.Contains(strings.Join(values, "\n")+r.URL.String(), secret) {
-				p.wrong = append(p.wrong, "the list of prices is told "+secret)
+				p.wrong = append(p.wrong, "the list of prices gets "+secret)
 			}
 		}
 	}
