@@ -27,7 +27,7 @@ var offered = []struct{ urn, about string }{
 func (g *group) Offers(ctx context.Context) (family.Offers, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	prices := make(chan map[string]float64, 1)
+	prices := make(chan map[string]*meter, 1)
 	go func() {
 		found, _ := g.retailPrices(ctx)
 		prices <- found
@@ -37,7 +37,8 @@ func (g *group) Offers(ctx context.Context) (family.Offers, error) {
 		return family.Offers{}, err
 	}
 	var out family.Offers
-	for _, size := range sizes {
+	known := <-prices
+	for name, size := range sizes {
 		zones, barred := zonesOf(size)
 		if barred {
 			continue
@@ -50,6 +51,9 @@ func (g *group) Offers(ctx context.Context) (family.Offers, error) {
 		}
 		f := family.FlavorOffer{Flavor: template.Flavor{Flavor: value(size.Name), CPU: amount(size, "vCPUs"), MemoryGB: amount(size, "MemoryGB"),
 			GPUs: int(amount(size, "GPUs"))}, Description: strings.TrimSuffix(strings.TrimPrefix(value(size.Family), "standard"), "Family"), Zones: zones}
+		if m := known[name]; m != nil {
+			f.CostPerHour, out.Currency = m.Price, "USD"
+		}
 		out.Flavors = append(out.Flavors, f)
 	}
 	slices.Sort(out.Zones)
@@ -64,20 +68,8 @@ func (g *group) Offers(ctx context.Context) (family.Offers, error) {
 			}
 		}
 	})
-	if err != nil {
-		return out, err
-	}
 	slices.SortFunc(out.Images, func(a, b family.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
-	price(&out, <-prices)
-	return out, nil
-}
-
-func price(o *family.Offers, prices map[string]float64) {
-	for i := range o.Flavors {
-		if p, ok := prices[strings.ToLower(o.Flavors[i].Flavor.Flavor)]; ok {
-			o.Flavors[i].CostPerHour, o.Currency = p, "USD"
-		}
-	}
+	return out, err
 }
 
 // readSizes returns the VM sizes of the location, by their names in small letters.
