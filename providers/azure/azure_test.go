@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var quick = pauses{poll: 2 * time.Millisecond, late: 20 * time.Millisecond}
+var quick = pauses{poll: 2 * time.Millisecond, late: 20 * time.Millisecond, prices: 10 * time.Second}
 
 // world is a simulated Azure that tests open, and spoil.
 type world struct {
@@ -53,7 +53,7 @@ func newWorld(t *testing.T) *world {
 	}}
 	w.srv = serve(t, w.faults.Wrap, func() *sim { return w.sim })
 	t.Cleanup(func() {
-		for _, text := range w.wrong {
+		for _, text := range append(w.wrong, w.prices.wrong...) {
 			t.Errorf("Azure would not have taken this: %s", text)
 		}
 	})

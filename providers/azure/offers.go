@@ -23,14 +23,22 @@ var offered = []struct{ urn, about string }{
 }
 
 // Offers returns the sizes that the subscription can have in the location, its zones, and images: some of Azure's publishers, and the resource group's own.
-// Prices are on another site, which needs no account and knows no discounts.
+// Prices are on another site. Offers without them are better than none, so it isn't an error if that site can't be reached.
 func (g *group) Offers(ctx context.Context) (family.Offers, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	prices := make(chan map[string]*meter, 1)
+	go func() {
+		found, _ := g.retailPrices(ctx)
+		prices <- found
+	}()
 	sizes, err := g.readSizes(ctx)
 	if err != nil {
 		return family.Offers{}, err
 	}
 	var out family.Offers
-	for _, size := range sizes {
+	known := <-prices
+	for name, size := range sizes {
 		zones, barred := zonesOf(size)
 		if barred {
 			continue
@@ -43,6 +51,9 @@ func (g *group) Offers(ctx context.Context) (family.Offers, error) {
 		}
 		f := family.FlavorOffer{Flavor: template.Flavor{Flavor: value(size.Name), CPU: amount(size, "vCPUs"), MemoryGB: amount(size, "MemoryGB"),
 			GPUs: int(amount(size, "GPUs"))}, Description: strings.TrimSuffix(strings.TrimPrefix(value(size.Family), "standard"), "Family"), Zones: zones}
+		if m := known[name]; m != nil {
+			f.CostPerHour, out.Currency = m.Price, "USD"
+		}
 		out.Flavors = append(out.Flavors, f)
 	}
 	slices.Sort(out.Zones)

@@ -31,10 +31,13 @@ var Rate = template.Rate{PerSecond: 2, Burst: 20}
 type pauses struct {
 	poll time.Duration // between two looks at something that takes a while
 	late time.Duration // how long lists may lag behind
+
+	prices time.Duration // for the list of prices
 }
 
-// Azure doesn't say how far its lists lag; a machine that was just created is usually listed at once.
-var usual = pauses{poll: 3 * time.Second, late: 5 * time.Second}
+// Azure doesn't say how far its lists lag; a machine that was just created is usually listed at once. The list of prices
+// takes two seconds; the command line waits 30 for all offers.
+var usual = pauses{poll: 3 * time.Second, late: 5 * time.Second, prices: 10 * time.Second}
 
 // group is one account: a resource group of a subscription.
 type group struct {
@@ -43,6 +46,7 @@ type group struct {
 	pauses    pauses
 	login     azcore.TokenCredential
 	transport *http.Transport
+	web       *http.Client  // over it
 	locks     keylock.Locks // by machine
 
 	rest      *arm.Client // for what has no client of its own here
@@ -82,12 +86,13 @@ func open(raw map[string]any, p pauses, t *http.Transport) (*group, error) {
 		return nil, err
 	}
 	t.ResponseHeaderTimeout, t.MaxIdleConnsPerHost = time.Minute, 16
-	g := &group{settings: s, raw: account.Settings(raw), pauses: p, transport: t}
+	web := &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	g := &group{settings: s, raw: account.Settings(raw), pauses: p, transport: t, web: web}
 	o := azcore.ClientOptions{
 		Cloud:     s.endpoints(),
 		Retry:     policy.RetryOptions{MaxRetries: -1}, // when to ask again is Muster's to say
 		Telemetry: policy.TelemetryOptions{ApplicationID: "muster"},
-		Transport: &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		Transport: web,
 	}
 	if g.login, err = s.credential(o); err != nil {
 		return nil, hinted(app.Errorf(app.ECredentials, "Can't use the credentials for Azure: %w", err), "Set directory_id, client_id and client_secret.")

@@ -144,6 +144,7 @@ type sim struct {
 	requests  []string
 	wrong     []string // what the real one would have taken badly
 	last      armcompute.VirtualMachine
+	prices    simPrices // locks for itself: machines are made while a list hangs
 }
 
 func newSim() *sim {
@@ -157,6 +158,7 @@ func newSim() *sim {
 		usage: map[string][2]int{"cores": {0, 100}, "standardBSFamily": {0, 50}, "lowPriorityCores": {0, 50}, "virtualMachines": {0, 25000},
 			"StandardSkuPublicIpAddresses": {0, 100}, "NetworkInterfaces": {0, 1000}},
 	}
+	s.prices.items, s.prices.page = simList(), 3
 	s.sizes = map[string]*armcompute.ResourceSKU{simSize: sizeOf(simSize, "standardBSFamily", "2", "4", "1", "2", "3"),
 		"Standard_D4s_v5": sizeOf("Standard_D4s_v5", "standardDSv5Family", "4", "16", "1", "2"), "Standard_B2ts_v2": sizeOf("Standard_B2ts_v2", "standardBsv2Family", "2", "1")}
 	return s
@@ -224,6 +226,10 @@ var models = map[string]func() any{
 }
 
 func (s *sim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if host, _, _ := strings.Cut(r.Host, ":"); host == "prices.azure.com" {
+		s.prices.ServeHTTP(w, r)
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if strings.HasPrefix(r.URL.Path, "/"+simDirectory+"/") {
