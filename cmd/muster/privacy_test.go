@@ -209,7 +209,7 @@ var queryRoutes = []string{"/api/v1/diff?a=CLUSTER&b=CLUSTER", "/api/v1/clusters
 	"/clusters/new?from=CLUSTER"}
 
 // volatile is what differs between two answers to the same question: numbers of requests, times and random texts.
-var volatile = regexp.MustCompile(`(?:Date|X-Request-Id|Set-Cookie|Etag|Server-Timing):\[[^\]]*\]|nonce-[^' ]*|nonce="[^"]*"|[0-9A-F]{16,}|[0-9a-z]{20,}|[A-Za-z0-9+/_=-]{32,}`)
+var volatile = regexp.MustCompile(`data-now="\d*"|(?:Date|X-Request-Id|Set-Cookie|Etag|Server-Timing):\[[^\]]*\]|nonce-[^' ]*|nonce="[^"]*"|[0-9A-F]{16,}|[0-9a-z]{20,}|[A-Za-z0-9+/_=-]{32,}`)
 
 // Every operation and page about a cluster, for every role: what is its own, is shared, is seen by the tenant, is another's, or another tenant's. A
 // private cluster that

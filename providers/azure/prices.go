@@ -21,7 +21,7 @@ const (
 	priceVersion = "2023-01-01-preview"
 )
 
-// What one look at the list may take. About 2,000 meters of a location pass the filter: two pages of 1 MB.
+// What one look at the list may take. About 2,000 meters of a location pass the longer filter: two pages of 1 MB.
 const (
 	mostPricePages   = 20
 	longestPricePage = 8 << 20
@@ -54,6 +54,9 @@ type pricePage struct {
 // errPrices says that the list of prices isn't what it should be.
 var errPrices = errors.New("unexpected list of prices")
 
+// errPriceFilter says that the list didn't accept the filter.
+var errPriceFilter = errors.New("unexpected answer to a filter of prices")
+
 // retailPrices returns meters with what Linux machines cost per hour in US dollars before discounts, by the size in small letters. It's all or nothing:
 // part of a list could lack the meter that counts. Without an error and without prices, the list isn't for this account.
 func (g *group) retailPrices(ctx context.Context) (map[string]*meter, error) {
@@ -62,9 +65,17 @@ func (g *group) retailPrices(ctx context.Context) (map[string]*meter, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.pauses.prices)
 	defer cancel()
-	// The filter only makes the list short: what is in it is looked at again. "not" and "ne" aren't understood.
-	filter := "serviceName eq 'Virtual Machines' and armRegionName eq '" + g.location + "' and priceType eq 'Consumption'" +
-		" and contains(productName, 'Windows') eq false and contains(meterName, 'Spot') eq false and contains(meterName, 'Low Priority') eq false"
+	// The filters only make the list short: what is in it is looked at again. "not" and "ne" aren't understood, and functions aren't documented.
+	filter := "serviceName eq 'Virtual Machines' and armRegionName eq '" + g.location + "' and priceType eq 'Consumption'"
+	best, err := g.filteredPrices(ctx, filter+
+		" and contains(productName, 'Windows') eq false and contains(meterName, 'Spot') eq false and contains(meterName, 'Low Priority') eq false")
+	if errors.Is(err, errPriceFilter) {
+		best, err = g.filteredPrices(ctx, filter)
+	}
+	return best, err
+}
+
+func (g *group) filteredPrices(ctx context.Context, filter string) (map[string]*meter, error) {
 	first := url.Values{"api-version": {priceVersion}, "$filter": {filter}}
 	best, now, read := map[string]*meter{}, time.Now(), 0
 	for query, pages := first, 0; query != nil; pages++ {
@@ -107,7 +118,11 @@ func (g *group) pricePage(ctx context.Context, query url.Values) (page pricePage
 		return page, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusBadRequest:
+		return page, errPriceFilter
+	default:
 		return page, errPrices
 	}
 	err = json.NewDecoder(io.LimitReader(resp.Body, longestPricePage)).Decode(&page)

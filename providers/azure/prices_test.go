@@ -280,6 +280,26 @@ func TestPricesWithoutLinks(t *testing.T) {
 	}
 }
 
+// The functions in the filter aren't documented: without them the list is longer, and has the same prices.
+func TestPricesWithARefusedFilter(t *testing.T) {
+	w := newWorld(t)
+	g, _ := w.openPublic(t, quick)
+	want, err := g.retailPrices(t.Context())
+	if err != nil || len(want) == 0 {
+		t.Fatalf("%d prices: %v", len(want), err)
+	}
+	w.prices.spoil = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		refused := strings.Contains(r.URL.Query().Get("$filter"), "contains(")
+		if refused {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		return refused
+	}
+	if got, err := g.retailPrices(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%d prices of %d: %v", len(got), len(want), err)
+	}
+}
+
 // A page as large as real ones are is read, one that's too large isn't.
 func TestPricePagesAreBounded(t *testing.T) {
 	for size, ok := range map[int]bool{2 << 20: true, longestPricePage: false} {
