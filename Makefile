@@ -80,8 +80,8 @@ test-all: build check lint ## everything, in full and with the race detector: al
 	$(MAKE) chaos ROUNDS=100 SANDBOX_ROUNDS=10 MANY_ROUNDS=10
 
 # In bytes, for Linux on amd64. A change that needs more raises a limit, and explains it in docs/dependencies.md.
-SIZE       := 90200000
-SIZE_SMALL := 62700000
+SIZE       := 90400000
+SIZE_SMALL := 62900000
 
 check-size: ## check the size of the binaries of make build and make demo
 	@for f in muster:$(SIZE) muster-small:$(SIZE_SMALL); do size=$$(wc -c <bin/$${f%:*}); \

@@ -67,15 +67,15 @@ func (g *group) retailPrices(ctx context.Context) (map[string]*meter, error) {
 	defer cancel()
 	// The filters only make the list short: what is in it is looked at again. "not" and "ne" aren't understood, and functions aren't documented.
 	filter := "serviceName eq 'Virtual Machines' and armRegionName eq '" + g.location + "' and priceType eq 'Consumption'"
-	best, err := g.filteredPrices(ctx, filter+
+	best, err := filteredPrices(ctx, g, filter+
 		" and contains(productName, 'Windows') eq false and contains(meterName, 'Spot') eq false and contains(meterName, 'Low Priority') eq false")
 	if errors.Is(err, errPriceFilter) {
-		best, err = g.filteredPrices(ctx, filter)
+		best, err = filteredPrices(ctx, g, filter)
 	}
 	return best, err
 }
 
-func (g *group) filteredPrices(ctx context.Context, filter string) (map[string]*meter, error) {
+func filteredPrices(ctx context.Context, g *group, filter string) (map[string]*meter, error) {
 	first := url.Values{"api-version": {priceVersion}, "$filter": {filter}}
 	best, now, read := map[string]*meter{}, time.Now(), 0
 	for query, pages := first, 0; query != nil; pages++ {
