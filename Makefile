@@ -117,7 +117,7 @@ OPTIONS ?=
 BASE    ?=
 
 bench: ## measure solver, planner, engine and portal against limits and other tools; BASE=commit compares with that commit instead
-	@$(GO) run ./cmd/bench $(if $(BASE),-base $(BASE)) $(OPTIONS)
+	@$(GO) run -tags real ./cmd/bench $(if $(BASE),-base $(BASE)) $(OPTIONS)
 ifeq ($(BASE),)
 	@printf '\n10,000 random problems: feasibility, layout and smallest conflict beside brute force\n'
 	@$(GO) test -count=1 -run 'SameAs|AreSmallest' ./solver ./solver/explain -rounds 10000

@@ -42,7 +42,7 @@ func (c comparison) run(ctx context.Context) (err error) {
 		err = errors.Join(err, e)
 	}()
 	old := filepath.Join(temp, "bench")
-	if _, err := c.command(ctx, tree, cmp.Or(os.Getenv("GO"), "go"), "build", "-o", old, "./cmd/bench"); err != nil {
+	if _, err := c.command(ctx, tree, cmp.Or(os.Getenv("GO"), "go"), "build", "-tags", "real", "-o", old, "./cmd/bench"); err != nil {
 		return err
 	}
 	help, _ := exec.CommandContext(ctx, old, "-help").CombinedOutput() // exits with an error in old versions of flag

@@ -36,6 +36,7 @@ type sizes struct {
 	limits             bool // limits are for full sizes
 	nodes, fewer       int  // of one big cluster, and of the one that it's compared with
 	clusters, each     int  // how many at once, and their nodes
+	shared             int  // how many at once that several servers work on
 	machines, more     int  // with OpenSSH, and how many more scripts show what one costs
 	waiting            int  // scripts at the same time
 	makespan           int  // nodes
@@ -49,12 +50,12 @@ type sizes struct {
 // machines is how many addresses fake nodes of OpenSSH have.
 const machines = 200
 
-var full = sizes{limits: true, nodes: 10_000, fewer: 1000, clusters: 1000, each: 10, machines: machines, more: 15, waiting: 5000, makespan: 60,
+var full = sizes{limits: true, nodes: 10_000, fewer: 1000, clusters: 1000, each: 10, shared: 100, machines: machines, more: 15, waiting: 5000, makespan: 60,
 	copies: 400, liveCopies: 260, looks: 9, pages: 500, liveFor: 20 * time.Second, liveRest: 12 * time.Second,
 	readsFor: 15 * time.Second}
 
 // short is for tests, and for a look whether everything still works.
-var short = sizes{nodes: 40, fewer: 10, clusters: 20, each: 2, machines: 4, more: 2, waiting: 20, makespan: 14,
+var short = sizes{nodes: 40, fewer: 10, clusters: 20, each: 2, shared: 10, machines: 4, more: 2, waiting: 20, makespan: 14,
 	copies: 5, liveCopies: 5, looks: 1, pages: 10, liveFor: time.Second, liveRest: 300 * time.Millisecond,
 	readsFor: time.Second}
 

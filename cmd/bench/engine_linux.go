@@ -32,6 +32,7 @@ var engineScenarios = []scenario{
 		b.value("  memory", float64(c.peak)/(1<<20), "MB", 0, "")
 		return nil
 	}},
+	{"engine: several servers", measureServers},
 	{"engine: over SSH", measureOverSSH},
 	{"engine: waiting", func(ctx context.Context, b *bench) error {
 		c, threads, err := waiting(ctx, b.waiting)

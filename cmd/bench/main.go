@@ -41,6 +41,9 @@ func runChild() (began bool, err error) {
 	if kind := os.Getenv(fakeNodesVariable); kind != "" {
 		return true, runFakeNodes(kind)
 	}
+	if config := os.Getenv(serverVariable); config != "" {
+		return true, runServer(config)
+	}
 	return false, nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -47,6 +48,10 @@ type rigConfig struct {
 	slots   int // of each tenant's worker
 
 	embedded bool // without a Redis, as a server is started without REDIS_URL
+
+	database string // PostgreSQL that others use too; "": SQLite of its own
+	queue    string // a Redis that others use too; "": its own
+	asks     bool   // it only asks: others dispatch
 }
 
 type oneAccount struct{ cloud family.Provider }
@@ -71,7 +76,7 @@ func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.store, err = store.Open(ctx, filepath.Join(dir, "muster.db"), make([]byte, store.KeySize)); err != nil {
+	if r.store, err = store.Open(ctx, cmp.Or(c.database, filepath.Join(dir, "muster.db")), make([]byte, store.KeySize)); err != nil {
 		return nil, err
 	}
 	r.later(func() { _ = r.store.Close() })
@@ -89,6 +94,9 @@ func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
 		}
 		r.later(func() { _ = w.Close() })
 	}
+	if c.asks {
+		return r, nil
+	}
 	loop, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -100,6 +108,9 @@ func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
 
 // startQueue returns its address.
 func (r *rig) startQueue(ctx context.Context, c rigConfig, dir string) (url string, err error) {
+	if c.queue != "" {
+		return c.queue, nil
+	}
 	if c.embedded {
 		password := identity.NewPassword()
 		e, err := queue.StartEmbeddedRedis(password)
