@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,12 +69,17 @@ type Schema struct {
 	} `json:"annotations"`
 }
 
-// Load returns the described APIs. They're in the Go module cache, since other modules that we use need their module as well.
+// Load returns the described APIs. Their module is one that other modules of ours name, so its checksum is in go.sum; but as nothing imports it, it's
+// downloaded here.
 var Load = sync.OnceValues(func() ([]*API, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "google.golang.org/api").Output()
-	dir := strings.TrimSpace(string(out))
+	var module struct{ Dir, Error string }
+	out, err := exec.Command("go", "mod", "download", "-json", "google.golang.org/api").Output()
+	if wrong := json.Unmarshal(out, &module); err == nil {
+		err = wrong
+	}
+	dir := module.Dir
 	if err != nil || dir == "" {
-		return nil, fmt.Errorf("can't find Google's descriptions of its APIs: %w; download them with `go mod download google.golang.org/api`", err)
+		return nil, fmt.Errorf("can't download Google's descriptions of its APIs with `go mod download google.golang.org/api`: %w", cmp.Or(err, errors.New(module.Error)))
 	}
 	var apis []*API
 	for _, file := range files {
