@@ -121,9 +121,11 @@ func (w *actions) call(ctx context.Context, as *execution.Assignment, out family
 		if err != nil {
 			return err
 		}
+		services := slices.Clone(as.Node.Services)
+		slices.Sort(services)
 		return f(sh, a, family.ServiceCall{NodeContext: nodeContext(as), Operation: as.Fence.Operation, Step: as.StepID,
 			Service: as.Service, Action: action, Fields: as.Call.Fields, Config: as.Config, Resources: resources, Refs: as.Call.Resources,
-			Services: slices.Sorted(slices.Values(as.Node.Services)), Peers: as.Hosts})
+			Services: services, Peers: as.Hosts})
 	})
 }
 

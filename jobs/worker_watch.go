@@ -15,13 +15,16 @@ import (
 // begin begins to count, to follow and to name an attempt of a step. Ended is notified of its end.
 func (w *actions) begin(ctx context.Context, as *execution.Assignment) (context.Context, func(r execution.Report, took time.Duration)) {
 	ctx = observe.At(ctx, observe.Place{Cluster: as.Cluster.ID, Operation: as.Fence.Operation, Step: as.StepID, Node: as.Node.Name, Attempt: as.Fence.Attempt})
-	ctx, end := observe.Begin(observe.WithTrace(ctx, as.Trace), w.Tracer, "step "+string(as.Action),
-		observe.Attribute{Name: observe.KindAttribute, Value: "consumer"},
-		observe.Attribute{Name: "muster.tenant", Value: as.Tenant}, observe.Attribute{Name: "muster.cluster", Value: as.Cluster.ID},
-		observe.Attribute{Name: "muster.operation", Value: as.Fence.Operation}, observe.Attribute{Name: "muster.step", Value: as.StepID},
-		observe.Attribute{Name: "muster.action", Value: string(as.Action)}, observe.Attribute{Name: "muster.service", Value: as.Service},
-		observe.Attribute{Name: "muster.node", Value: as.Node.Name}, observe.Attribute{Name: "muster.attempt", Value: as.Fence.Attempt},
-		observe.Attribute{Name: "muster.worker", Value: w.Name})
+	ctx, end := observe.WithTrace(ctx, as.Trace), noSpan
+	if w.Tracer != nil {
+		ctx, end = w.Tracer.Begin(ctx, "step "+string(as.Action),
+			observe.Attribute{Name: observe.KindAttribute, Value: "consumer"},
+			observe.Attribute{Name: "muster.tenant", Value: as.Tenant}, observe.Attribute{Name: "muster.cluster", Value: as.Cluster.ID},
+			observe.Attribute{Name: "muster.operation", Value: as.Fence.Operation}, observe.Attribute{Name: "muster.step", Value: as.StepID},
+			observe.Attribute{Name: "muster.action", Value: string(as.Action)}, observe.Attribute{Name: "muster.service", Value: as.Service},
+			observe.Attribute{Name: "muster.node", Value: as.Node.Name}, observe.Attribute{Name: "muster.attempt", Value: as.Fence.Attempt},
+			observe.Attribute{Name: "muster.worker", Value: w.Name})
+	}
 	w.Meter.Add(observe.MetricStepsOpen, 1)
 	return ctx, func(r execution.Report, took time.Duration) {
 		var err error
@@ -55,9 +58,15 @@ func (w *actions) watched(as *execution.Assignment) func(ctx context.Context, ve
 	}
 }
 
+// noSpan ends what no one follows. Attributes are made for a tracer only.
+func noSpan(error, ...observe.Attribute) {}
+
 // overSSH begins the span of what is done over SSH with a machine.
 func (w *actions) overSSH(ctx context.Context, verb string, t remote.Target) (context.Context, func(error, ...observe.Attribute)) {
-	return observe.Begin(ctx, w.Tracer, "ssh "+verb, observe.Attribute{Name: observe.KindAttribute, Value: "client"},
+	if w.Tracer == nil {
+		return ctx, noSpan
+	}
+	return w.Tracer.Begin(ctx, "ssh "+verb, observe.Attribute{Name: observe.KindAttribute, Value: "client"},
 		observe.Attribute{Name: "server.address", Value: t.Address}, observe.Attribute{Name: "server.port", Value: t.Port})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 	appcluster "muster/app/cluster"
 	"muster/app/family"
 	"muster/app/observe"
@@ -57,6 +58,7 @@ func (a *Service) Claim(ctx context.Context, w app.WorkerID, most int) ([]*Assig
 // claimExcept is Claim for a worker that may not take the steps of some providers.
 func (a *Service) claimExcept(ctx context.Context, w app.WorkerID, most int, except []string) ([]*Assignment, error) {
 	var all []*Assignment
+	ctx = oneMessage(ctx)
 	for most = min(max(most, 1), MaxClaims); len(all) < most; {
 		claimed, err := a.Steps.ClaimSteps(ctx, ClaimQuery{Worker: w, Now: a.Now(), For: ClaimFor, Most: most - len(all), Except: except})
 		if err != nil || len(claimed) == 0 {
@@ -79,6 +81,11 @@ func (a *Service) claimExcept(ctx context.Context, w app.WorkerID, most int, exc
 		}
 	}
 	return all, nil
+}
+
+// oneMessage returns a context in which what the steps of a message have in common is read once.
+func oneMessage(ctx context.Context) context.Context {
+	return providervalue.HoldValues(catalog.HoldCatalog(ctx))
 }
 
 // claimError keeps an error from hiding steps that were claimed: their worker must learn of them.
@@ -134,6 +141,7 @@ func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []Report) 
 	if len(reports) > MaxClaims {
 		return nil, app.Errorf(app.ETooLarge, "A message can have at most %d reports, not %d.", MaxClaims, len(reports))
 	}
+	ctx = oneMessage(ctx)
 	now := a.Now()
 	fs := make([]Finish, len(reports))
 	for i, r := range reports {

@@ -245,5 +245,7 @@ func HostEntryOf(n app.Node) family.HostEntry { return hostEntry(n) }
 
 func hostEntry(n app.Node) family.HostEntry {
 	short, _ := app.CutLabel(n.Hostname)
-	return family.HostEntry{Address: n.Address(app.AddressBind), Names: []string{n.Hostname, short, n.Name}, Services: slices.Sorted(slices.Values(n.Services))}
+	services := slices.Clone(n.Services)
+	slices.Sort(services)
+	return family.HostEntry{Address: n.Address(app.AddressBind), Names: []string{n.Hostname, short, n.Name}, Services: services}
 }

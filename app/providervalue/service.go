@@ -213,7 +213,7 @@ func (a *Service) With(ctx context.Context, tenant string, spec template.Provide
 	}
 	values := own.Values
 	if own.Cluster != "" {
-		k, err := a.Store.ProviderValues(ctx, tenant, own.Cluster)
+		k, err := a.kept(ctx, tenant, own.Cluster)
 		if err != nil {
 			return spec, nil, err
 		}
@@ -237,6 +237,40 @@ func (a *Service) With(ctx context.Context, tenant string, spec template.Provide
 		return out, nil, app.Errorf(app.EInvalid, "%s", out.Own.Broken)
 	}
 	return out, a.hidden(spec, values), nil
+}
+
+// heldValues is the key of the values that a context holds.
+type heldValues struct{}
+
+// held are values that were read.
+type held struct {
+	mu   sync.Mutex
+	kept map[[2]string]*Kept // by tenant and cluster
+}
+
+// HoldValues returns a context within which the values of a cluster are read once. It is for one message, which may be about many steps.
+func HoldValues(ctx context.Context) context.Context {
+	return context.WithValue(ctx, heldValues{}, &held{kept: map[[2]string]*Kept{}})
+}
+
+// kept returns the values of a cluster; nil where it has none. They aren't changed.
+func (a *Service) kept(ctx context.Context, tenant, cluster string) (*Kept, error) {
+	h, ok := ctx.Value(heldValues{}).(*held)
+	if !ok {
+		return a.Store.ProviderValues(ctx, tenant, cluster)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key := [2]string{tenant, cluster}
+	k, known := h.kept[key]
+	if known {
+		return k, nil
+	}
+	k, err := a.Store.ProviderValues(ctx, tenant, cluster)
+	if err == nil {
+		h.kept[key] = k
+	}
+	return k, err
 }
 
 // hidden are the values that no log may show.

@@ -28,6 +28,9 @@ func HideAll() *Redactor { return &Redactor{whole: true} }
 
 // NewRedactor returns nil if there is nothing to hide.
 func NewRedactor(secrets []string) *Redactor {
+	if !slices.ContainsFunc(secrets, func(s string) bool { return len(s) >= shortestSecret }) {
+		return nil // a table for each step would be most of what a worker allocates
+	}
 	r := &Redactor{forms: map[uint16][]string{}}
 	seen := map[string]bool{}
 	for _, s := range secrets {
@@ -41,9 +44,6 @@ func NewRedactor(secrets []string) *Redactor {
 			r.forms[k] = append(r.forms[k], form)
 			r.most = max(r.most, len(form))
 		}
-	}
-	if r.most == 0 {
-		return nil
 	}
 	for _, list := range r.forms {
 		slices.SortFunc(list, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })

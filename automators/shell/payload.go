@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"fmt"
 	"strings"
 
 	"muster/app/family"
@@ -58,7 +57,7 @@ func payload(call family.ServiceCall) (text string, warnings []string, err error
 	file("config.json", string(config))
 	file("script", script)
 	for _, v := range append(node.Identity(call), vars...) {
-		fmt.Fprintf(&b, "%s=%s; export %s\n", v.Name, humanize.ShellQuote(v.Value), v.Name)
+		b.WriteString(v.Name + "=" + humanize.ShellQuote(v.Value) + "; export " + v.Name + "\n")
 	}
 	b.WriteString("MUSTER_CONFIG=${muster_dir}config.json MUSTER_STATE=$muster_root/" + humanize.ShellQuote(service) + "\n" +
 		"export MUSTER_CONFIG MUSTER_STATE\n" +

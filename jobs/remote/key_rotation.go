@@ -106,7 +106,7 @@ const nameScript = `[ "$(cat /etc/hostname 2>/dev/null)" = "$h" ] || printf '%s\
 
 // SetHostname changes the host name of a machine. Doing it again changes nothing. Where it cannot be done, it is EInvalid with reason "not_named".
 func SetHostname(ctx context.Context, sh family.Shell, name string, sudo bool) error {
-	if !hostName.MatchString(name) {
+	if !isHostName(name) {
 		return app.Errorf(app.EInvalid, "%.80q isn't a valid host name.", name)
 	}
 	if len(name) > 64 { // more than kernels take

@@ -51,9 +51,12 @@ func Migrate(ctx context.Context, file string) error {
 	return db.Close()
 }
 
+// writeCache lets the writer keep 16 MB of pages: by default a batch of reports changes more than fit, and they're written and read twice.
+const writeCache = "_pragma=cache_size(-16000)"
+
 // openToWrite opens or makes a file, with its tables up to date.
 func openToWrite(ctx context.Context, file string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", dsn(file, "_txlock=immediate", "_pragma=synchronous(FULL)"))
+	db, err := sql.Open("sqlite", dsn(file, "_txlock=immediate", "_pragma=synchronous(FULL)", writeCache))
 	if err != nil {
 		return nil, err
 	}

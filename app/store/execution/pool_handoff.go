@@ -2,6 +2,7 @@ package execution
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"muster/app"
@@ -12,6 +13,25 @@ import (
 	ledgerdb "muster/app/store/ledger"
 	"muster/app/store/operation"
 )
+
+// promisedTo returns the clusters of create steps to whose nodes machines are promised.
+func promisedTo(t *db.Tx, creates []*execution.ClaimedStep) (map[string]bool, error) {
+	var ids []string
+	for _, c := range creates {
+		ids = append(ids, c.Cluster.ID)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	promised := map[string]bool{}
+	err := t.EachKeyed(func(row db.Scanner) error {
+		var id string
+		err := row.Scan(&id)
+		promised[id] = true
+		return err
+	}, len(ids), `WITH f(c) AS (VALUES `, `(?)`, `) SELECT f.c FROM f WHERE EXISTS (SELECT 1 FROM pool_machines m
+		WHERE m.for_cluster = f.c AND m.for_cluster <> '' AND m.state = 'promised')`, func(args []any, i int) []any { return append(args, ids[i]) })
+	return promised, err
+}
 
 // takeReserved hands a machine that was promised to a node out to it: the intent, what is known of the machine, and its line of the receipt go over. The step
 // that was just claimed finds the machine by the intent's tag then, or, where it is gone meanwhile, makes one as ever. The key by which the pool opened it

@@ -2,6 +2,7 @@ package execution
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"muster/app"
@@ -70,11 +71,12 @@ func (s *Store) finish(t *db.Tx, calls []*finishCall) error {
 	nodes := ledgerdb.NewNodeSet(now)
 	took := policy.Pacing{}
 	var held []bool
+	var created []*ledger.Step
 	for _, c := range calls {
 		for _, f := range c.fs {
 			if set.Holds(c.worker, f.Fence) {
 				var err error
-				if f, err = noteStock(t, set, set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index}), f); err != nil {
+				if f, err = noteFull(t, set, set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index}), f); err != nil {
 					return err
 				}
 				if len(f.Fallbacks) > 0 {
@@ -89,6 +91,9 @@ func (s *Store) finish(t *db.Tx, calls []*finishCall) error {
 				continue
 			}
 			st := set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
+			if st.Action == app.ActionCreate && f.Err == nil && !f.Pooled {
+				created = append(created, st)
+			}
 			took.Note(set, st, f)
 			if err := s.noteFinish(t, set, st, f, nodes); err != nil {
 				return err
@@ -100,6 +105,9 @@ func (s *Store) finish(t *db.Tx, calls []*finishCall) error {
 	}
 	next, err := s.assignNext(t, now, set, nodes)
 	if err != nil {
+		return err
+	}
+	if err := noteCreated(t, now, set, nodes, created); err != nil {
 		return err
 	}
 	if err := ledgerdb.SaveNodes(t, nodes); err != nil {
@@ -234,6 +242,7 @@ func (s *Store) assignNext(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledg
 		return nil, err
 	}
 	out := make(map[ledger.Key]*execution.ClaimedStep, len(claimed))
+	var creates []*execution.ClaimedStep
 	for _, st := range claimed {
 		o := set.Operation(st.Operation)
 		k := ledger.Node{Cluster: o.Cluster, Name: st.Node}
@@ -254,20 +263,48 @@ func (s *Store) assignNext(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledg
 		// One that does not open must not keep everyone from every other step.
 		c.HostKey, c.Err = s.Unseal(n.Secret, "nodes/"+k.Cluster+"/"+k.Name)
 		if st.Was != app.StepRunning {
-			if c.Intent, c.Unasked, err = receipt.AskFor(t, now, k.Cluster, k.Name); err != nil {
-				return nil, err
-			}
-			if c.Unasked {
-				if err := takeReserved(t, now, nodes, c); err != nil {
-					return nil, err
-				}
-			}
+			creates = append(creates, c)
 		}
+	}
+	if err := askFor(t, now, nodes, creates); err != nil {
+		return nil, err
 	}
 	if err := ledgerdb.LoadTries(t, out); err != nil {
 		return nil, err
 	}
 	return out, loadReplacements(t, out)
+}
+
+// askFor names the intents under which create steps are to ask for their machines, counts that they do, and hands them the machines that are
+// promised to their nodes.
+func askFor(t *db.Tx, now time.Time, nodes *ledgerdb.NodeSet, creates []*execution.ClaimedStep) (err error) {
+	var live []string
+	for _, c := range creates {
+		n := nodes.Of[ledger.Node{Cluster: c.Cluster.ID, Name: c.Node.Name}]
+		if n.Live {
+			c.Unasked = n.Attempts == 0
+			live = append(live, n.Intent)
+		} else if c.Intent, c.Unasked, err = receipt.AskFor(t, now, c.Cluster.ID, c.Node.Name); err != nil {
+			return err
+		}
+	}
+	if err := receipt.CountAsked(t, live); err != nil {
+		return err
+	}
+	creates = slices.DeleteFunc(creates, func(c *execution.ClaimedStep) bool { return !c.Unasked })
+	promised, err := promisedTo(t, creates)
+	if err != nil {
+		return err
+	}
+	for _, c := range creates {
+		if !promised[c.Cluster.ID] {
+			continue
+		}
+		if err := takeReserved(t, now, nodes, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxReplacements bounds what is notified of a node's machines.

@@ -21,12 +21,14 @@ type NodeSet struct {
 	updates []nodeUpdate
 }
 
-// NodeWork is a node with what belongs to it. Intent is the live one or else the latest; secret is the sealed host key,
-// loaded for creates only.
+// NodeWork is a node with what belongs to it. Intent is the live one or else the latest, and Attempts how often a create may have asked the
+// provider by it; Secret is the sealed host key. Those are loaded for steps that ask the provider only.
 type NodeWork struct {
-	Node   app.Node
-	Intent string
-	Secret []byte
+	Node     app.Node
+	Intent   string
+	Live     bool // the intent has not ended
+	Attempts int
+	Secret   []byte
 }
 
 // nodeUpdate is what a step found out about its node. Stays tells that its operation leaves a cluster, in which a node whose
@@ -99,15 +101,16 @@ func LoadNodes(t *db.Tx, n *NodeSet, set *ledger.Set, claimed []*ledger.Step) er
 func loadIntents(t *db.Tx, n *NodeSet, nodes []ledger.Node) error {
 	var cluster, name, id string
 	var secret []byte
+	var ended, attempts int64
 	// The one that counts comes last, so that it stays.
 	return t.EachKeyed(func(r db.Scanner) error {
-		err := r.Scan(&cluster, &name, &id, &secret)
+		err := r.Scan(&cluster, &name, &id, &ended, &attempts, &secret)
 		if w := n.Of[ledger.Node{Cluster: cluster, Name: name}]; w != nil {
-			w.Intent, w.Secret = id, secret
+			w.Intent, w.Live, w.Attempts, w.Secret = id, ended == 0, int(attempts), secret
 		}
 		return err
-	}, len(nodes), `WITH f(c, n) AS (VALUES `, `(?, ?)`, `) SELECT d.cluster, d.name, i.id, d.secret FROM f CROSS JOIN nodes d CROSS JOIN intents i
-		WHERE d.cluster = f.c AND d.name = f.n AND i.cluster = f.c AND i.node = f.n ORDER BY i.ended_at DESC, i.created_at`, addNode(nodes))
+	}, len(nodes), `WITH f(c, n) AS (VALUES `, `(?, ?)`, `) SELECT d.cluster, d.name, i.id, i.ended_at, i.create_attempts, d.secret FROM f CROSS JOIN nodes d CROSS JOIN intents i
+		WHERE d.cluster = f.c AND d.name = f.n AND i.cluster = f.c AND i.node = f.n ORDER BY i.ended_at DESC, i.created_at, i.id DESC`, addNode(nodes))
 }
 
 func (w *NodeWork) apply(u nodeUpdate) {
@@ -207,7 +210,9 @@ func EndGone(t *db.Tx, n *NodeSet) error {
 		if err := endNode(t, n.now, u.node, u.stays); err != nil {
 			return err
 		}
-		if w := n.Of[u.node]; w.Node.Pool != "" {
+		w := n.Of[u.node]
+		w.Live = false
+		if w.Node.Pool != "" {
 			if err := forgetPool(t, w); err != nil {
 				return err
 			}

@@ -31,20 +31,16 @@ func AskFor(t *db.Tx, at time.Time, cluster, node string) (intent string, unaske
 	return intent, true, err
 }
 
+// CountAsked counts of live intents that a create step is to ask for their machine.
+func CountAsked(t *db.Tx, intents []string) error {
+	return t.ExecKeyed(len(intents), `UPDATE intents SET create_attempts = create_attempts + 1 WHERE id IN (`, `?`, `)`,
+		func(args []any, i int) []any { return append(args, intents[i]) })
+}
+
 // NotAsked takes back what askFor counted: the attempt ended before it asked the provider for anything.
 func NotAsked(t *db.Tx, cluster, node string) error {
 	return t.Exec(`UPDATE intents SET create_attempts = create_attempts - 1 WHERE cluster = ? AND node = ? AND ended_at = 0
 		AND create_attempts > 0`, cluster, node)
-}
-
-// liveIntent returns the intent of a node that has not ended, "" for none.
-func liveIntent(t *db.Tx, cluster, node string) (intent string, err error) {
-	err = t.Row(`SELECT id FROM intents WHERE cluster = ? AND node = ? AND ended_at = 0 ORDER BY created_at DESC, id LIMIT 1`, cluster, node).
-		Scan(&intent)
-	if db.IsNoRows(err) {
-		return "", nil
-	}
-	return intent, err
 }
 
 // IntentsOf returns every intent of a provider that has not ended, by id.

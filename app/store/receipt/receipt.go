@@ -32,25 +32,20 @@ func (s *Store) NoteResources(ctx context.Context, provider, intent string, at t
 	if len(seen) == 0 {
 		return nil
 	}
-	return s.Write(ctx, func(t *db.Tx) error { return noteSeen(t, at, provider, intent, seen) })
+	return s.Write(ctx, func(t *db.Tx) error { return noteSeen(t, at, `i.id = ? AND i.provider = ?`, intent, provider, seen) })
 }
 
 // NoteNode writes down what a step came across for its node, under the node's intent.
 func NoteNode(t *db.Tx, at time.Time, cluster, node string, seen []app.Seen) error {
-	if len(seen) == 0 {
-		return nil
-	}
-	intent, err := liveIntent(t, cluster, node)
-	if err != nil || intent == "" {
-		return err // given back meanwhile: the reconciler has what came later
-	}
-	return noteSeen(t, at, "", intent, seen)
+	return noteSeen(t, at, `i.id = (SELECT l.id FROM intents l WHERE l.cluster = ? AND l.node = ? AND l.ended_at = 0 ORDER BY l.created_at DESC, l.id LIMIT 1)`,
+		cluster, node, seen)
 }
 
 // maxSeen bounds what one report can add; a node has a machine, or a few where something went wrong.
 const maxSeen = 100
 
-func noteSeen(t *db.Tx, at time.Time, provider, intent string, seen []app.Seen) error {
+// noteSeen notes what was seen of the intent that a condition with two values finds.
+func noteSeen(t *db.Tx, at time.Time, which, one, two string, seen []app.Seen) error {
 	for _, x := range seen[:min(len(seen), maxSeen)] {
 		made, gone := x.CreatedAt, int64(0)
 		if made.IsZero() || made.After(at) {
@@ -59,17 +54,19 @@ func noteSeen(t *db.Tx, at time.Time, provider, intent string, seen []app.Seen) 
 		if x.Deleted {
 			gone = db.Micros(at)
 		}
-		// What is there again after it was gone costs again.
+		// What is there again after it was gone costs again. Nearly all that is seen was seen before, and changes nothing.
 		err := t.Exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, created_at, deleted_at, owner, template,
 				hardware, cpu)
 			SELECT i.id, CAST(? AS TEXT), CAST(? AS TEXT), i.provider, i.tenant, i.cluster, i.node, CAST(? AS TEXT), CAST(? AS DOUBLE PRECISION),
 				CAST(? AS BIGINT), CAST(? AS BIGINT), coalesce(c.owner, ''), coalesce(c.template, ''), coalesce(n.hardware, ''), coalesce(n.cpu, 0)
-			FROM intents i LEFT JOIN clusters c ON c.id = i.cluster LEFT JOIN nodes n ON n.cluster = i.cluster AND n.name = i.node WHERE i.id = ? AND (i.provider = ? OR CAST(? AS TEXT) = '')
+			FROM intents i LEFT JOIN clusters c ON c.id = i.cluster LEFT JOIN nodes n ON n.cluster = i.cluster AND n.name = i.node WHERE `+which+`
 			ON CONFLICT (intent, kind, id) DO UPDATE SET
 				zone = CASE WHEN excluded.zone = '' THEN resources.zone ELSE excluded.zone END,
 				price = CASE WHEN resources.price = 0 THEN excluded.price ELSE resources.price END,
-				deleted_at = CASE WHEN excluded.deleted_at > 0 AND resources.deleted_at > 0 THEN resources.deleted_at ELSE excluded.deleted_at END`,
-			x.Kind, x.ID, x.Zone, x.Price, db.Micros(made), gone, intent, provider, provider)
+				deleted_at = CASE WHEN excluded.deleted_at > 0 AND resources.deleted_at > 0 THEN resources.deleted_at ELSE excluded.deleted_at END
+			WHERE excluded.zone NOT IN ('', resources.zone) OR resources.price = 0 AND excluded.price <> 0
+				OR (excluded.deleted_at > 0) <> (resources.deleted_at > 0)`,
+			x.Kind, x.ID, x.Zone, x.Price, db.Micros(made), gone, one, two)
 		if err != nil {
 			return err
 		}

@@ -30,8 +30,8 @@ type Variable struct {
 // that end in the same name the last in path order wins, and values that no program could be started with are left out.
 // Everything is in the JSON, which comes too.
 func Variables(config map[string]any) (vars []Variable, asJSON []byte, warnings []string, err error) {
-	if config == nil {
-		config = map[string]any{}
+	if len(config) == 0 {
+		return nil, []byte("{}"), nil, nil
 	}
 	if asJSON, err = json.Marshal(config); err != nil {
 		return nil, nil, nil, app.Errorf(app.EInvalid, "Can't encode the cluster configuration as JSON: %w", err)
