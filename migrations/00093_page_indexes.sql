@@ -5,7 +5,7 @@ DROP INDEX clusters_kept_live;
 CREATE INDEX clusters_kept_live ON clusters (tenant, number) WHERE kept_from <> '' AND deleted_at = 0;
 CREATE INDEX clusters_kept_of ON clusters (tenant, kept_from, number) WHERE kept_from <> '' AND deleted_at = 0;
 DROP INDEX clusters_locked;
-CREATE INDEX clusters_locked ON clusters (tenant, id) WHERE locked <> '' AND deleted_at = 0;
+CREATE INDEX clusters_locked ON clusters (tenant, id, deleted_at, locked) WHERE locked <> '' AND deleted_at = 0;
 CREATE INDEX live_clusters_of_template ON clusters (tenant, template, deleted_at) WHERE deleted_at = 0;
 CREATE INDEX live_clusters_of_provider ON clusters (tenant, provider, number, deleted_at) WHERE deleted_at = 0;
 DROP INDEX live_reservations;

@@ -1923,7 +1923,7 @@ CREATE INDEX clusters_kept_live ON clusters (tenant, number) WHERE kept_from <> 
 
 CREATE INDEX clusters_kept_of ON clusters (tenant, kept_from, number) WHERE kept_from <> '' AND deleted_at = 0;
 
-CREATE INDEX clusters_locked ON clusters (tenant, id) WHERE locked <> '' AND deleted_at = 0;
+CREATE INDEX clusters_locked ON clusters (tenant, id, deleted_at, locked) WHERE locked <> '' AND deleted_at = 0;
 
 CREATE INDEX live_clusters_of_template ON clusters (tenant, template, deleted_at) WHERE deleted_at = 0;
 

@@ -36,6 +36,10 @@ const locked = `SELECT c.id, c.name, '', 0, c.locked FROM clusters c
 		WHERE n.tenant = ? AND n.locked <> '' AND n.removal < 2 AND c.deleted_at = 0
 	ORDER BY 2, 1, 4 LIMIT ?`
 
+const countLocked = `SELECT (SELECT count(*) FROM clusters WHERE tenant = ? AND locked <> '' AND deleted_at = 0)
+	+ (SELECT count(*) FROM nodes n JOIN clusters c ON c.id = n.cluster
+		WHERE n.tenant = ? AND n.locked <> '' AND n.removal < 2 AND c.deleted_at = 0)`
+
 func (s *Store) LockOn(ctx context.Context, tenant, cluster, node string) (*app.Lock, error) {
 	var whole, one string
 	err := s.Row(ctx, `SELECT `+lockedColumn+`, coalesce((SELECT n.locked FROM nodes n WHERE n.tenant = c.tenant AND n.cluster = c.id AND n.name = ?), '')
@@ -67,9 +71,7 @@ func (s *Store) SetLock(ctx context.Context, change lock.Change, most int) error
 		}
 		if change.Lock != nil && was == nil {
 			var n int
-			if err := t.Row(`SELECT (SELECT count(*) FROM clusters WHERE tenant = ? AND locked <> '' AND deleted_at = 0)
-				+ (SELECT count(*) FROM nodes n JOIN clusters c ON c.id = n.cluster
-					WHERE n.tenant = ? AND n.locked <> '' AND n.removal < 2 AND c.deleted_at = 0)`, c.Tenant, c.Tenant).Scan(&n); err != nil {
+			if err := t.Row(countLocked, c.Tenant, c.Tenant).Scan(&n); err != nil {
 				return db.Wrapped(err)
 			}
 			if n >= most {
