@@ -49,7 +49,7 @@ var followers = []struct {
 	{"scaling_history", 0, nil},
 	{"backfills", 0, nil},
 	{"node_reports", 0, nil},
-	{"webhook_deliveries", 100, map[string]string{"id": shifted("id"), "notice": shifted("notice")}},
+	{"webhook_deliveries", 100, map[string]string{"id": shifted("id"), "notice": shifted("notice"), "request": "s.request"}},
 	{"audit", 300, map[string]string{"number": `s.number + n.k * (SELECT max(number) FROM audit a WHERE a.tenant = s.tenant)`}},
 }
 
