@@ -363,6 +363,9 @@ var PermissionTable = map[string]permission{
 
 	// Money. Of usage, who has only its own also sees the sums of the tenant.
 	"Quotas":          {ScopeRead, All, All, All, No, No, No, proofNever},
+	"QuotaLimits":     {ScopeRead, All, All, All, No, No, No, proofNever},
+	"QuotasTakeTime":  {ScopeRead, All, All, All, All, All, All, proofNever},
+	"ManyMachines":    {ScopeRead, All, All, All, All, All, All, proofNever},
 	"QuotaLeft":       {ScopeRead, All, All, All, All, All, All, proofNever},
 	"SetQuota":        {ScopeAdmin, All, All, No, No, No, No, proofNever},
 	"DeleteQuota":     {ScopeAdmin, All, All, No, No, No, No, proofNever},

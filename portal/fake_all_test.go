@@ -213,6 +213,12 @@ func (f *fake) Usage(context.Context, app.Actor, usage.Filter) (usage.Usage, err
 	return usage.Usage{}, nil
 }
 
+func (f *fake) ManyMachines(context.Context, app.Actor) (bool, error) { return false, nil }
+
+func (f *fake) QuotasTakeTime(context.Context, app.Actor) (bool, error) { return false, nil }
+
+func (f *fake) QuotaLimits(context.Context, app.Actor) ([]policy.Quota, error) { return nil, nil }
+
 func (f *fake) QuotaLeft(context.Context, app.Actor) (policy.QuotaLeft, error) {
 	return policy.QuotaLeft{}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
@@ -27,29 +28,38 @@ type fakeQuotas struct {
 	usage  appusage.Usage
 	ahead  *appusage.Forecast
 	asked  []appusage.Filter
-	many   int // further clusters
+	many   bool // machines, so that sums take time
+	summed int  // how often the usage of quotas was added up
 	moved  []template.LeaseRequest
 	rules  template.Lease
 }
 
 func newFakeQuotas(f *fake) *fakeQuotas { return &fakeQuotas{Clusters: f, fake: f} }
 
-func (f *fakeQuotas) ClusterCounts(ctx context.Context, a app.Actor, filter app.ClusterFilter) (app.ClusterCounts, error) {
-	c, err := f.Clusters.ClusterCounts(ctx, a, filter)
-	if err == nil && f.many > 0 {
-		c.By[app.ClusterDeleted] += f.many
+func (f *fakeQuotas) ManyMachines(context.Context, app.Actor) (bool, error) { return f.many, nil }
+
+func (f *fakeQuotas) QuotasTakeTime(context.Context, app.Actor) (bool, error) { return f.many, nil }
+
+func (f *fakeQuotas) QuotaLimits(_ context.Context, a app.Actor) (all []apppolicy.Quota, err error) {
+	if !a.May("QuotaLimits") {
+		return nil, app.Errorf(app.EForbidden, "Only admins see quotas.")
 	}
-	return c, err
+	for _, q := range f.quotas {
+		all = append(all, q.Quota)
+	}
+	return all, nil
 }
 
 func (f *fakeQuotas) Quotas(_ context.Context, a app.Actor) ([]apppolicy.QuotaUse, error) {
 	if !a.May("Quotas") {
 		return nil, app.Errorf(app.EForbidden, "Only admins see quotas.")
 	}
+	f.summed++
 	return f.quotas, nil
 }
 
 func (f *fakeQuotas) QuotaLeft(_ context.Context, a app.Actor) (apppolicy.QuotaLeft, error) {
+	f.summed++
 	l := apppolicy.QuotaLine{Measure: apppolicy.MeasureNodes, Scope: apppolicy.QuotaGroup, Name: "data", Limit: 50, Used: 38, Remaining: 12}
 	return apppolicy.QuotaLeft{User: a.User, Month: "2030-05", Lines: []apppolicy.QuotaLine{l}, Tightest: []apppolicy.QuotaLine{l}}, nil
 }
@@ -393,5 +403,51 @@ func TestMoneyPagesAreClean(t *testing.T) {
 	for _, path := range []string{"/usage", "/usage?step=none&by=none", "/usage?from=never", "/admin/quotas", "/clusters/" + id, "/clusters/" + id + "/extend?end=1&sig=good",
 		"/clusters/new", "/clusters"} {
 		t.Run(path, func(t *testing.T) { wantClean(t, s.get(path)) })
+	}
+}
+
+// With very many machines pages come before the usage of quotas, which a script or a link loads.
+func TestQuotasOfManyMachinesComeLater(t *testing.T) {
+	s, h := homeSite(t)
+	limits := apppolicy.Limits{}.With(apppolicy.MeasureNodes, 50)
+	h.quotas = []apppolicy.QuotaUse{{Quota: apppolicy.Quota{Scope: apppolicy.QuotaTenant, Limits: limits}, Used: apppolicy.Amounts{Nodes: 48}}}
+	s.signIn("root")
+	for _, page := range []struct{ path, first, then, link string }{
+		{"/admin/quotas", "Nodes: limit 50", "Nodes 48 of 50", "/admin/quotas?whole=true"},
+		{"/admin", "Checking quotas", "1 quota nearly used up", "/admin?whole=true"},
+		{"/", "View quota usage", "Nodes 38 of 50", "/home/quota"},
+		{"/clusters/new?template=web", "View quota usage", "12 of 50 nodes", ""},
+	} {
+		h.many = false
+		if a := s.get(page.path); !strings.Contains(a.text(), page.then) || strings.Contains(a.body, "data-fill") && page.path != "/" {
+			t.Errorf("%s of few machines: %s", page.path, a.text())
+		}
+		h.many, h.summed = true, 0
+		a := s.get(page.path)
+		a.reads(http.StatusOK, page.first)
+		a.lacks(page.then)
+		before := a.body[:max(strings.Index(a.body, page.first), 0)]
+		where, _, _ := strings.Cut(before[strings.LastIndex(before, `data-fill="`)+len(`data-fill="`):], `"`)
+		if where = html.UnescapeString(where); h.summed > 0 {
+			t.Errorf("%s is not filled later, or was summed up before %d times", page.path, h.summed)
+			continue
+		}
+		part := s.get(where, "Muster-Part", "cost")
+		part.reads(http.StatusOK, page.then)
+		if strings.Contains(part.body, "<html") || strings.Contains(part.body, "data-fill") {
+			t.Errorf("%s is no part", where)
+		}
+		link := page.link
+		if link == "" {
+			link = where + "&whole=true"
+		}
+		if !strings.Contains(a.body, `href="`+html.EscapeString(link)+`"`) {
+			t.Errorf("%s has no link to %s", page.path, link)
+		}
+		whole := s.get(link)
+		if whole.status == http.StatusSeeOther {
+			whole = s.get(whole.header.Get("Location"))
+		}
+		whole.reads(http.StatusOK, page.then)
 	}
 }

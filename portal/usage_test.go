@@ -8,7 +8,6 @@ import (
 
 	"muster/app"
 	"muster/app/usage"
-	"muster/portal/quota"
 )
 
 // foresee adds a forecast and a budget to a treasurer.
@@ -66,7 +65,7 @@ func TestUsageRefusesBesideTheField(t *testing.T) {
 // With very many clusters the page comes before its sums, which a script or a link loads.
 func TestUsageOfManyClustersComesLater(t *testing.T) {
 	s, f := treasury(t, "root")
-	f.many = quota.SumUsage + 1
+	f.many = true
 	f.asked = nil
 	a := s.get("/usage?by=provider")
 	a.reads(http.StatusOK, "it takes a moment", "Load usage")

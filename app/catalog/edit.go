@@ -59,13 +59,13 @@ func (d *catalogDraft) warnings(e Revision, use Use, users []template.CatalogKey
 	}
 	if n := use.Templates[e.Name]; e.Kind == template.KindTemplate && n > 0 {
 		if e.Deleted && !under {
-			say("%s won't change, but can no longer be upgraded.", humanize.Count(n, "existing cluster"))
+			say("%s won't change, but can no longer be upgraded.", humanize.CountUpTo(n, MaxCounted, "existing cluster"))
 		} else {
-			say("%s won't change until upgraded.", humanize.Count(n, "existing cluster"))
+			say("%s won't change until upgraded.", humanize.CountUpTo(n, MaxCounted, "existing cluster"))
 		}
 	}
 	if n := use.Providers[e.Name]; e.Kind == template.KindProvider && n > 0 {
-		say("Used by %s.", humanize.Count(n, "cluster"))
+		say("Used by %s.", humanize.CountUpTo(n, MaxCounted, "cluster"))
 	}
 	if len(users) > 0 && (e.Deleted || had || under) {
 		const named = 10

@@ -45,7 +45,7 @@ type VersionStore interface {
 
 // UseStore knows what uses entries, and what entries use.
 type UseStore interface {
-	// Use counts the tenant's live clusters.
+	// CatalogUse counts the tenant's live clusters up to MaxCounted of each.
 	CatalogUse(ctx context.Context, tenant string) (Use, error)
 	IntentsOf(ctx context.Context, provider string) (map[string]app.LiveIntent, error)
 	// ProviderUse tells what of a tenant is at a provider.

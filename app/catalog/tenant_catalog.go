@@ -27,7 +27,7 @@ type Item struct {
 	Number   int       `json:"number,omitempty"` // version of an own entry
 	At       time.Time `json:"at,omitzero"`      // of an own entry's version
 	By       string    `json:"by,omitempty"`
-	Clusters int       `json:"clusters,omitempty"` // live ones made of it: of templates and providers
+	Clusters int       `json:"clusters,omitempty"` // live ones made of it: of templates and providers; 1000 is that many or more
 	UsedBy   []string  `json:"used_by,omitempty"`  // entries that refer to it, as "kind name", at most 100
 }
 
@@ -232,7 +232,10 @@ func (u ProviderUse) None() bool {
 	return len(u.Clusters)+len(u.Pools)+u.More+u.Orphans+u.Unproven == 0
 }
 
-// Use counts the live clusters of a tenant.
+// MaxCounted is up to how many clusters of a template or provider are counted: what it says stands for that many or more.
+const MaxCounted = 1000
+
+// Use counts the live clusters of a tenant up to MaxCounted of each template and provider.
 type Use struct {
 	Templates map[string]int
 	Providers map[string]int

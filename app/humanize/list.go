@@ -15,6 +15,14 @@ func Count(n int, noun string) string { return english.Plural(n, noun, "") }
 // CountOf is Count with both forms given: CountOf(n, "step is", "steps are").
 func CountOf(n int, one, many string) string { return english.Plural(n, one, many) }
 
+// CountUpTo is Count where counting ended at a limit: "1,000+ clusters".
+func CountUpTo(n, limit int, noun string) string {
+	if n < limit {
+		return Count(n, noun)
+	}
+	return humanize.Comma(int64(limit)) + "+ " + english.PluralWord(limit, noun, "")
+}
+
 // Bytes writes a number of bytes in binary units: "512 B", "1.5 MiB". Less than none is none.
 func Bytes(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 

@@ -17,6 +17,8 @@ import (
 type QuotaStore interface {
 	// DeleteQuota returns ENotFound where there is none.
 	DeleteQuota(ctx context.Context, who app.Actor, scope QuotaScope, name string, now time.Time) error
+	// Machines counts the machines and other things with a price that a tenant has, or had since a moment, up to a limit.
+	Machines(ctx context.Context, tenant string, since time.Time, most int) (int, error)
 	// QuotaLimits returns the same quotas without what is used, and costs as much as there are.
 	QuotaLimits(ctx context.Context, tenant string) ([]Quota, error)
 	// QuotaLines returns the limits that apply to an owner who is in groups.
@@ -228,6 +230,36 @@ const manyNodes = 2000
 // manyUsed reports whether a tenant is so large that what it uses of its quotas is kept for some seconds.
 func manyUsed(all []QuotaUse) bool {
 	return slices.ContainsFunc(all, func(u QuotaUse) bool { return u.Used.Nodes >= manyNodes })
+}
+
+// ManyMachines reports whether the tenant ever had so many machines that it takes time to add up what they cost.
+func (a *Quotas) ManyMachines(ctx context.Context, actor app.Actor) (bool, error) {
+	if err := actor.Authorize("ManyMachines"); err != nil {
+		return false, err
+	}
+	n, err := a.Store.Machines(ctx, actor.Tenant, time.Time{}, manyNodes)
+	return n >= manyNodes, err
+}
+
+// QuotasTakeTime reports whether the tenant has quotas, and this month so many machines that it takes time to add up what is used of them.
+func (a *Quotas) QuotasTakeTime(ctx context.Context, actor app.Actor) (bool, error) {
+	if err := actor.Authorize("QuotasTakeTime"); err != nil {
+		return false, err
+	}
+	limits, err := a.Store.QuotaLimits(ctx, actor.Tenant)
+	if err != nil || len(limits) == 0 {
+		return false, err
+	}
+	n, err := a.Store.Machines(ctx, actor.Tenant, app.MonthOf(a.Now()).Start, manyNodes)
+	return n >= manyNodes, err
+}
+
+// QuotaLimits lists the quotas of the tenant, without what is used of them.
+func (a *Quotas) QuotaLimits(ctx context.Context, actor app.Actor) ([]Quota, error) {
+	if err := actor.Authorize("QuotaLimits"); err != nil {
+		return nil, err
+	}
+	return a.Store.QuotaLimits(ctx, actor.Tenant)
 }
 
 // Quotas lists the quotas of the tenant, with how much of each is used. The limits are those of now, and so is what tenants use that

@@ -548,8 +548,6 @@ CREATE UNIQUE INDEX reservation_of_a_cluster ON reservations (cluster) WHERE clu
 
 CREATE UNIQUE INDEX reservation_of_a_request ON reservations (request) WHERE request > 0;
 
-CREATE INDEX live_reservations ON reservations (tenant, owner) WHERE ended_at = 0;
-
 CREATE TABLE reservation_groups (
     reservation BIGINT NOT NULL,
     in_group    TEXT NOT NULL,
@@ -1554,8 +1552,6 @@ CREATE INDEX requests_scheduled ON requests (tenant, cluster) WHERE status = 'sc
 
 CREATE INDEX clusters_kept ON clusters (kept_from) WHERE kept_from <> '';
 
-CREATE INDEX clusters_kept_live ON clusters (tenant) WHERE kept_from <> '' AND deleted_at = 0;
-
 CREATE TABLE volumes (
     id              TEXT PRIMARY KEY,
     tenant          TEXT NOT NULL,
@@ -1867,8 +1863,6 @@ CREATE INDEX action_schedules_due ON action_schedules (due_at) WHERE due_at > 0;
 
 CREATE INDEX cluster_shares_until ON cluster_shares (until) WHERE until > 0;
 
-CREATE INDEX clusters_locked ON clusters (tenant, id) WHERE locked <> '';
-
 CREATE INDEX nodes_locked ON nodes (tenant, cluster) WHERE locked <> '';
 
 CREATE TABLE email_changes (
@@ -1924,6 +1918,18 @@ CREATE TABLE port_tickets (
 CREATE INDEX port_tickets_until ON port_tickets (until);
 
 CREATE INDEX clusters_counted ON clusters (tenant, status, visibility, owner, owner_group, id, cost_per_hour, pool, deleted_at) WHERE deleted_at = 0 AND pool = 0;
+
+CREATE INDEX clusters_kept_live ON clusters (tenant, number) WHERE kept_from <> '' AND deleted_at = 0;
+
+CREATE INDEX clusters_kept_of ON clusters (tenant, kept_from, number) WHERE kept_from <> '' AND deleted_at = 0;
+
+CREATE INDEX clusters_locked ON clusters (tenant, id, deleted_at, locked) WHERE locked <> '' AND deleted_at = 0;
+
+CREATE INDEX live_clusters_of_template ON clusters (tenant, template, deleted_at) WHERE deleted_at = 0;
+
+CREATE INDEX live_clusters_of_provider ON clusters (tenant, provider, number, deleted_at) WHERE deleted_at = 0;
+
+CREATE INDEX live_reservations ON reservations (tenant, owner, id, pool, nodes, cpu, cost, until_at, ended_at) WHERE ended_at = 0;
 
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (1, 1);
@@ -2004,6 +2010,7 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES (89, 1);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (90, 1);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (91, 1);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (92, 1);
+INSERT INTO goose_db_version (version_id, is_applied) VALUES (93, 1);
 INSERT INTO settings (name, value) VALUES ('chat_events', '0');
 INSERT INTO settings (name, value) VALUES ('chat_noticed', '0');
 INSERT INTO settings (name, value) VALUES ('hooks_noticed', '0');

@@ -50,6 +50,7 @@ type Create struct {
 	Fit     *plan.Fix      // the size that the quota allows, if smaller
 
 	Explanation *plan.Explanation  // why there is no preview; nil if unknown
+	LeftLater   string             // where a script loads it from after the page; "" where it's known
 	Left        []policy.QuotaLine // the actor's remaining quota, by the tightest limit of each measure
 }
 

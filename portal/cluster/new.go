@@ -59,6 +59,14 @@ func (p *creates) New(w http.ResponseWriter, r *http.Request, a app.Actor) error
 	if err := n.Preview(ctx, p.Creates, a); err != nil {
 		return err
 	}
+	if r.Header.Get("Muster-Part") != "" {
+		p.weighQuota(r, a, n)
+		p.Render(w, r, http.StatusOK, quotaPart(n.View))
+		return nil
+	}
+	if n.View.Preview != nil && a.May("CreateCluster") && p.quota.Later(r, a) {
+		n.View.LeftLater = n.share()
+	}
 	p.show(w, r, http.StatusOK, n)
 	return nil
 }
@@ -94,7 +102,9 @@ func (p *creates) Preview(w http.ResponseWriter, r *http.Request, a app.Actor) e
 func (p *creates) show(w http.ResponseWriter, r *http.Request, status int, n *Form) {
 	f := p.Frame(r, "New cluster")
 	f.At, f.Htmx, f.Styles, f.Scripts = "new", true, []string{"user.css", "plan.css"}, []string{"new.js"}
-	if f.Actor != nil {
+	if n.View.LeftLater != "" {
+		f.Scripts = append(f.Scripts, "home.js")
+	} else if f.Actor != nil {
 		p.weighQuota(r, *f.Actor, n)
 	}
 	n.View.Link = n.share()

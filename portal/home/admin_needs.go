@@ -9,8 +9,8 @@ import (
 )
 
 // needs are the things that need attention and that the actor can see. What can't be read is left out and logged, as the rest of the
-// page works without it.
-func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
+// page works without it. The usage of quotas can take time to add up.
+func (p *Service) needs(ctx context.Context, a app.Actor, quotas bool) []Need {
 	var all []Need
 	note := func(n int, err error, one, many, path string) {
 		if err != nil {
@@ -44,7 +44,7 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 		}
 		note(lost, err, "lost provisioner", "lost provisioners", "/provisioners")
 	}
-	if a.May("Quotas") {
+	if quotas && a.May("Quotas") {
 		quotas, err := p.Quotas.Quotas(ctx, a)
 		near := 0
 		for _, q := range quotas {

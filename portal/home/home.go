@@ -44,7 +44,9 @@ func (p *Service) homeOf(r *http.Request, a app.Actor) (Home, error) {
 	if err != nil {
 		return h, err
 	}
-	h.Left = p.quota.Left(r, a)
+	if h.LeftLater = a.May("CreateCluster") && p.quota.Later(r, a); !h.LeftLater {
+		h.Left = p.quota.Left(r, a)
+	}
 	if a.May("Usage") {
 		if h.Home.Live() > homeSums {
 			h.Later = append(h.Later, "mine")
@@ -102,6 +104,16 @@ func (p *Service) monthOf(ctx context.Context, a app.Actor, of string) (*MonthCo
 		return nil, err
 	}
 	return newMonthCost(of, CostTitle(of), u, p.Now()), nil
+}
+
+// Quota is the part of the dashboard that is fetched after the page has loaded where many machines count.
+func (p *Service) Quota(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if r.Header.Get("Muster-Part") == "" {
+		http.Redirect(w, r, "/?whole=true", http.StatusSeeOther)
+		return nil
+	}
+	p.Render(w, r, http.StatusOK, QuotaCard(leftBars(p.quota.Left(r, a))))
+	return nil
 }
 
 // Cost is the part of the dashboard that is fetched after the page has loaded, since it reads the whole tenant.

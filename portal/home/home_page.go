@@ -23,18 +23,19 @@ import (
 
 // Home is the dashboard.
 type Home struct {
-	Now      time.Time
-	Actor    app.Actor
-	Home     dashboard.Data
-	Inbox    []appcluster.Request      // waiting for the actor
-	Asked    []appexecution.ManualStep // likewise
-	Requests []appcluster.Request      // of the actor, waiting for others
-	Left     []policy.QuotaLine
-	Mine     *MonthCost // nil: unknown, or fetched later
-	Later    []string   // costs that a script fetches after the page has loaded: "mine", "tenant"
-	Cards    []template.Card
-	More     int  // the number of further templates
-	New      bool // the actor can create a cluster
+	Now       time.Time
+	Actor     app.Actor
+	Home      dashboard.Data
+	Inbox     []appcluster.Request      // waiting for the actor
+	Asked     []appexecution.ManualStep // likewise
+	Requests  []appcluster.Request      // of the actor, waiting for others
+	Left      []policy.QuotaLine
+	LeftLater bool       // it is fetched later
+	Mine      *MonthCost // nil: unknown, or fetched later
+	Later     []string   // costs that a script fetches after the page has loaded: "mine", "tenant"
+	Cards     []template.Card
+	More      int  // the number of further templates
+	New       bool // the actor can create a cluster
 }
 
 // homeShown is how many entries each list shows.

@@ -17,17 +17,50 @@ func (p *Service) Page(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 }
 
 func (p *Service) showQuotas(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form Form) error {
-	all, err := p.Quotas.Quotas(r.Context(), a)
+	later := p.Later(r, a)
+	all, err := p.quotas(r, a, later)
 	if err != nil {
 		return err
 	}
 	f := p.AdminFrame(r, "Quotas")
-	l := List{Now: p.Now(), Quotas: all, Form: form, May: a.May("SetQuota"), MayTenant: a.May("SetTenantQuota")}
+	l := List{Now: p.Now(), Quotas: all, Later: later, Form: form, May: a.May("SetQuota"), MayTenant: a.May("SetTenantQuota")}
+	if later {
+		f.Scripts = []string{"home.js"}
+	}
+	if r.Header.Get("Muster-Part") != "" {
+		p.Render(w, r, status, Cards(l))
+		return nil
+	}
 	if form.Scope == "" && form.Error.Message == "" {
 		l.Form = editedQuota(all, r.URL.Query())
 	}
 	p.Render(w, r, status, ListPage(f, l))
 	return nil
+}
+
+// quotas are those of the tenant, or only their limits.
+func (p *Service) quotas(r *http.Request, a app.Actor, limits bool) (all []apppolicy.QuotaUse, err error) {
+	if !limits {
+		return p.Quotas.Quotas(r.Context(), a)
+	}
+	list, err := p.Quotas.QuotaLimits(r.Context(), a)
+	for _, q := range list {
+		all = append(all, apppolicy.QuotaUse{Quota: q})
+	}
+	return all, err
+}
+
+// Later reports whether a page comes before the usage of quotas, which takes time to add up for many machines: a script, or without
+// scripts a link, loads it then.
+func (p *Service) Later(r *http.Request, a app.Actor) bool {
+	if r.Header.Get("Muster-Part") != "" || r.URL.Query().Get("whole") == "true" {
+		return false
+	}
+	later, err := p.Quotas.QuotasTakeTime(r.Context(), a)
+	if err != nil {
+		p.LogError(r, err, http.StatusInternalServerError)
+	}
+	return later
 }
 
 // editedQuota is the form of the quota that a link names, or an empty one.

@@ -14,6 +14,7 @@ import (
 type List struct {
 	Now       time.Time
 	Quotas    []policy.QuotaUse
+	Later     bool // their usage loads after the rest of the page
 	Form      Form
 	May       bool // the actor can set quotas of groups and users
 	MayTenant bool // and the tenant's
@@ -68,6 +69,9 @@ func (b Bar) Level() string {
 
 // Text is usage and limit.
 func (b Bar) Text() string { return b.Amount(b.Used) + " of " + b.Amount(b.Limit) }
+
+// LimitText is the limit alone.
+func (b Bar) LimitText() string { return "limit " + b.Amount(b.Limit) }
 
 // MeasureWords is the label of a measure.
 func MeasureWords(m policy.Measure) string {

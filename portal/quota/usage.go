@@ -150,19 +150,13 @@ func (p *Service) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return nil
 }
 
-// SumUsage is the most clusters for which the page waits for its sums. With more, a script loads them, or without scripts a link.
-const SumUsage = 1000
-
+// usageLater reports whether the page comes before its sums: then a script loads them, or without scripts a link.
 func (p *Service) usageLater(r *http.Request, a app.Actor) bool {
-	counts, err := p.Clusters.ClusterCounts(r.Context(), a, app.ClusterFilter{Deleted: true})
+	many, err := p.Quotas.ManyMachines(r.Context(), a)
 	if err != nil {
 		p.LogError(r, err, http.StatusInternalServerError)
 	}
-	all := 0
-	for _, n := range counts.By {
-		all += n
-	}
-	return all > SumUsage
+	return many
 }
 
 // usageLabels are the keys of labels to group by, the chosen one among them. An error of before is kept.

@@ -24,6 +24,12 @@ type Policies interface {
 // Quotas are limits for tenants, groups and users.
 type Quotas interface {
 	Quotas(ctx context.Context, a app.Actor) ([]apppolicy.QuotaUse, error)
+	// QuotaLimits lists the same quotas without their usage, which takes no time.
+	QuotaLimits(ctx context.Context, a app.Actor) ([]apppolicy.Quota, error)
+	// QuotasTakeTime reports whether the tenant has quotas and so many machines that pages load their usage later. ManyMachines is about the
+	// machines of all times.
+	QuotasTakeTime(ctx context.Context, a app.Actor) (bool, error)
+	ManyMachines(ctx context.Context, a app.Actor) (bool, error)
 	// QuotaLeft returns the actor's remaining quota, with the limits.
 	QuotaLeft(ctx context.Context, a app.Actor) (apppolicy.QuotaLeft, error)
 	SetQuota(ctx context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error)

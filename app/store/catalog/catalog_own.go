@@ -229,15 +229,26 @@ func providerUse(each func(f func(db.Scanner) error, query string, args ...any) 
 
 func (s *Store) CatalogUse(ctx context.Context, tenant string) (catalog.Use, error) {
 	u := catalog.Use{Templates: map[string]int{}, Providers: map[string]int{}}
-	err := s.Each(ctx, func(row db.Scanner) error {
-		var template, provider string
-		var n int
-		err := row.Scan(&template, &provider, &n)
-		u.Templates[template] += n
-		u.Providers[provider] += n
-		return err
-	}, `SELECT template, provider, count(*) FROM clusters WHERE tenant = ? AND deleted_at = 0 GROUP BY template, provider`, tenant)
-	return u, err
+	for column, of := range map[string]map[string]int{"template": u.Templates, "provider": u.Providers} {
+		if err := s.Each(ctx, func(row db.Scanner) error {
+			var name string
+			var n int
+			err := row.Scan(&name, &n)
+			of[name] = n
+			return err
+		}, useBy(column), tenant, tenant, tenant, catalog.MaxCounted); err != nil {
+			return u, err
+		}
+	}
+	return u, nil
+}
+
+// useBy counts the live clusters of each template or provider up to a limit: an index finds the next name, and the clusters of each.
+func useBy(column string) string {
+	const live = ` FROM clusters c WHERE c.tenant = ? AND c.deleted_at = 0`
+	return `WITH RECURSIVE k(name) AS (SELECT min(c.` + column + `)` + live + ` UNION ALL
+			SELECT (SELECT min(c.` + column + `)` + live + ` AND c.` + column + ` > k.name) FROM k WHERE k.name IS NOT NULL)
+		SELECT k.name, (SELECT count(*) FROM (SELECT 1` + live + ` AND c.` + column + ` = k.name LIMIT ?) AS counted) FROM k WHERE k.name IS NOT NULL`
 }
 
 type lastTemplate struct {

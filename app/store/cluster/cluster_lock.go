@@ -25,12 +25,20 @@ func (s *Store) Locks(ctx context.Context, tenant string) ([]lock.Item, error) {
 		one.Lock = *l
 		list = append(list, one)
 		return nil
-	}, `SELECT c.id, c.name, '', 0, c.locked FROM clusters c WHERE c.tenant = ? AND c.locked <> '' AND c.deleted_at = 0
-		UNION ALL SELECT c.id, c.name, n.name, n.number, n.locked FROM nodes n JOIN clusters c ON c.id = n.cluster
-			WHERE n.tenant = ? AND n.locked <> '' AND n.removal < 2 AND c.deleted_at = 0
-		ORDER BY 2, 1, 4 LIMIT ?`, tenant, tenant, lock.Most)
+	}, locked, tenant, tenant, lock.Most)
 	return list, err
 }
+
+// locked finds clusters by their ids, since SQLite would otherwise look at all in order of their names.
+const locked = `SELECT c.id, c.name, '', 0, c.locked FROM clusters c
+		WHERE c.id IN (SELECT k.id FROM clusters k WHERE k.tenant = ? AND k.locked <> '' AND k.deleted_at = 0)
+	UNION ALL SELECT c.id, c.name, n.name, n.number, n.locked FROM nodes n JOIN clusters c ON c.id = n.cluster
+		WHERE n.tenant = ? AND n.locked <> '' AND n.removal < 2 AND c.deleted_at = 0
+	ORDER BY 2, 1, 4 LIMIT ?`
+
+const countLocked = `SELECT (SELECT count(*) FROM clusters WHERE tenant = ? AND locked <> '' AND deleted_at = 0)
+	+ (SELECT count(*) FROM nodes n JOIN clusters c ON c.id = n.cluster
+		WHERE n.tenant = ? AND n.locked <> '' AND n.removal < 2 AND c.deleted_at = 0)`
 
 func (s *Store) LockOn(ctx context.Context, tenant, cluster, node string) (*app.Lock, error) {
 	var whole, one string
@@ -63,9 +71,7 @@ func (s *Store) SetLock(ctx context.Context, change lock.Change, most int) error
 		}
 		if change.Lock != nil && was == nil {
 			var n int
-			if err := t.Row(`SELECT (SELECT count(*) FROM clusters WHERE tenant = ? AND locked <> '' AND deleted_at = 0)
-				+ (SELECT count(*) FROM nodes n JOIN clusters c ON c.id = n.cluster
-					WHERE n.tenant = ? AND n.locked <> '' AND n.removal < 2 AND c.deleted_at = 0)`, c.Tenant, c.Tenant).Scan(&n); err != nil {
+			if err := t.Row(countLocked, c.Tenant, c.Tenant).Scan(&n); err != nil {
 				return db.Wrapped(err)
 			}
 			if n >= most {

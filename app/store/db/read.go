@@ -55,13 +55,13 @@ func newReads(db *sql.DB, words dialect, frozen sql.IsolationLevel) *Reads {
 }
 
 func (r *Reads) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	noteRead(ctx)
+	noteRead(ctx, query)
 	query, args = r.words.rewrite(query, args)
 	return r.db.QueryContext(ctx, query, args...)
 }
 
 func (r *Reads) QueryRowContext(ctx context.Context, query string, args ...any) Scanner {
-	noteRead(ctx)
+	noteRead(ctx, query)
 	query, args = r.words.rewrite(query, args)
 	return passing{r.db.QueryRowContext(ctx, query, args...)}
 }
@@ -84,13 +84,13 @@ type Moment struct {
 var _ Reader = (*Moment)(nil)
 
 func (m *Moment) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	noteRead(ctx)
+	noteRead(ctx, query)
 	query, args = m.words.rewrite(query, args)
 	return m.Tx.QueryContext(ctx, query, args...)
 }
 
 func (m *Moment) QueryRowContext(ctx context.Context, query string, args ...any) Scanner {
-	noteRead(ctx)
+	noteRead(ctx, query)
 	query, args = m.words.rewrite(query, args)
 	return passing{m.Tx.QueryRowContext(ctx, query, args...)}
 }

@@ -154,6 +154,15 @@ func (s *Store) QuotaLimits(ctx context.Context, tenant string) ([]apppolicy.Quo
 	return quotas(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant, s.Currency())
 }
 
+// countMachines looks at no more than it counts: an index has those that exist, and those that are gone, by their end.
+const countMachines = `SELECT (SELECT count(*) FROM (SELECT 1 FROM resources x WHERE x.tenant = ? AND x.deleted_at = 0 LIMIT ?) AS l)
+	+ (SELECT count(*) FROM (SELECT 1 FROM resources x WHERE x.tenant = ? AND x.deleted_at > ? LIMIT ?) AS g)`
+
+func (s *Store) Machines(ctx context.Context, tenant string, since time.Time, most int) (n int, err error) {
+	err = s.Row(ctx, countMachines, tenant, most, tenant, max(db.Micros(since), 0), most).Scan(&n)
+	return min(n, most), db.Wrapped(err)
+}
+
 func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]apppolicy.QuotaUse, error) {
 	l, err := s.readQuotas(ctx, tenant, now)
 	if err != nil {
