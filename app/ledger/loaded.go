@@ -20,7 +20,7 @@ func (l *loaded) AddOperation(o Operation) *Operation {
 	if known := l.ops[o.ID]; known != nil {
 		return known
 	}
-	o.was, o.changed = o.Status, false
+	o.was, o.idle, o.changed = o.Status, o.Active == o.Queued+o.Running, false
 	l.ops[o.ID] = &o
 	return &o
 }

@@ -48,6 +48,7 @@ type Operation struct {
 	Running    int   // of those
 	Claims     int64 // claims so far
 	was        app.OperationStatus
+	idle       bool // none of its steps was ready or asked when it was loaded
 	changed    bool
 }
 

@@ -213,7 +213,8 @@ func (s *Set) serve(rows Rows) error {
 }
 
 // lacking names the steps that have to be known to serve the nodes that were touched. Of a node whose only queued or running step is in the
-// set, as that of an attempt that has just ended, it is the first in line: its steps may be many.
+// set, as that of an attempt that has just ended, it is the first in line: its steps may be many. Where an operation had no step in any line,
+// as when each node has one chain, no one has to look.
 func (s *Set) lacking(rows Rows) ([]Key, error) {
 	runs := map[string]int64{} // by cluster, of which one operation at most is running
 	for _, o := range s.ops {
@@ -227,7 +228,7 @@ func (s *Set) lacking(rows Rows) ([]Key, error) {
 		switch taken, waited := s.knows(n); {
 		case !taken || waited:
 			whole = append(whole, n)
-		case runs[n.Cluster] != 0:
+		case runs[n.Cluster] != 0 && !s.ops[runs[n.Cluster]].idle:
 			lines = append(lines, Line{n, runs[n.Cluster]})
 		}
 	}
