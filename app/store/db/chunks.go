@@ -3,6 +3,7 @@ package db
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -85,6 +86,14 @@ func noMatch(key any) any {
 func (t *Tx) ExecKeyed(n int, before, row, after string, add func(args []any, i int) []any, last ...any) error {
 	return inKeyed(n, strings.Count(row, "?"), len(last), add, func(size int, args []any) error {
 		return t.Exec(before+Repeated(row, size)+after, append(args, last...)...)
+	})
+}
+
+// ExecListed is ExecKeyed for a statement that makes the same change to all rows it finds by a number of a list, which is not negative. The
+// values of before are in first.
+func (t *Tx) ExecListed(n int, before, after string, key func(i int) int64, first ...any) error {
+	return inKeyed(n, 1, len(first), func(args []any, i int) []any { return append(args, key(i)) }, func(size int, args []any) error {
+		return t.Exec(before+Repeated(`?`, size)+after, slices.Insert(args, 0, first...)...)
 	})
 }
 

@@ -70,6 +70,10 @@ func saveDone(t *db.Tx, steps []*ledger.Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
+	if alike(steps, func(a, b *ledger.Step) bool { return a.Operation == b.Operation }) {
+		return t.ExecListed(len(steps), `UPDATE steps SET state = 'succeeded', ended_at = ? WHERE operation = ? AND idx IN (`, `)`, indexOf(steps),
+			db.Micros(steps[0].EndedAt), steps[0].Operation)
+	}
 	return t.ExecKeyed(len(steps), `WITH v(o, i) AS (VALUES `, `(?, ?)`, `) UPDATE steps SET state = 'succeeded', ended_at = ? FROM v
 		WHERE steps.operation = v.o AND steps.idx = v.i`, addStepKey(steps), db.Micros(steps[0].EndedAt))
 }
@@ -88,10 +92,27 @@ func saveBegun(t *db.Tx, steps []*ledger.Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
+	same := func(a, b *ledger.Step) bool {
+		return a.Operation == b.Operation && a.Worker == b.Worker && a.Deadline.Equal(b.Deadline)
+	}
+	if alike(steps, same) {
+		return t.ExecListed(len(steps), `UPDATE steps SET state = 'running', needs_left = 0, attempt = 1, tries = 1, worker = ?, deadline = ?, started_at = ?
+			WHERE operation = ? AND idx IN (`, `)`, indexOf(steps), steps[0].Worker, db.Micros(steps[0].Deadline), db.Micros(steps[0].StartedAt), steps[0].Operation)
+	}
 	return t.ExecKeyed(len(steps), `WITH v(o, i, wo, dl) AS (VALUES `, `(?, ?, ?, ?)`, `) UPDATE steps SET state = 'running', needs_left = 0, attempt = 1,
 			tries = 1, worker = v.wo, deadline = v.dl, started_at = ? FROM v WHERE steps.operation = v.o AND steps.idx = v.i`, func(args []any, i int) []any {
 		return append(args, steps[i].Operation, steps[i].Index, steps[i].Worker, db.Micros(steps[i].Deadline))
 	}, db.Micros(steps[0].StartedAt))
+}
+
+// alike reports whether steps change in the same way, as nearly all do that move together in a big cluster. Such are changed in place, which
+// costs SQLite less than finding them by a table of values.
+func alike(steps []*ledger.Step, same func(a, b *ledger.Step) bool) bool {
+	return !slices.ContainsFunc(steps, func(s *ledger.Step) bool { return !same(s, steps[0]) })
+}
+
+func indexOf(steps []*ledger.Step) func(int) int64 {
+	return func(i int) int64 { return int64(steps[i].Index) }
 }
 
 func addStepKey(steps []*ledger.Step) func([]any, int) []any {
