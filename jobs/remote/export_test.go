@@ -80,3 +80,6 @@ func (c *Conn) ExitWithoutHello(code int) error {
 func (c *Conn) OpenFilesWith(ctx context.Context, listMax int64) (family.Files, error) {
 	return c.openFiles(ctx, listMax)
 }
+
+// IsHostName is isHostName.
+func IsHostName(name string) bool { return isHostName(name) }

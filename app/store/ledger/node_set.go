@@ -109,8 +109,8 @@ func loadIntents(t *db.Tx, n *NodeSet, nodes []ledger.Node) error {
 			w.Intent, w.Live, w.Attempts, w.Secret = id, ended == 0, int(attempts), secret
 		}
 		return err
-	}, len(nodes), `WITH f(c, n) AS (VALUES `, `(?, ?)`, `) SELECT d.cluster, d.name, i.id, i.ended_at, i.create_attempts, d.secret FROM f CROSS JOIN nodes d CROSS JOIN intents i
-		WHERE d.cluster = f.c AND d.name = f.n AND i.cluster = f.c AND i.node = f.n ORDER BY i.ended_at DESC, i.created_at, i.id DESC`, addNode(nodes))
+	}, len(nodes), `WITH f(c, n) AS (VALUES `, `(?, ?)`, `) SELECT d.cluster, d.name, i.id, i.ended_at, i.create_attempts, d.secret
+		FROM f CROSS JOIN nodes d CROSS JOIN intents i WHERE d.cluster = f.c AND d.name = f.n AND i.cluster = f.c AND i.node = f.n ORDER BY i.ended_at DESC, i.created_at, i.id DESC`, addNode(nodes))
 }
 
 func (w *NodeWork) apply(u nodeUpdate) {

@@ -96,8 +96,9 @@ func saveBegun(t *db.Tx, steps []*ledger.Step) error {
 		return a.Operation == b.Operation && a.Worker == b.Worker && a.Deadline.Equal(b.Deadline)
 	}
 	if alike(steps, same) {
+		first := steps[0]
 		return t.ExecListed(len(steps), `UPDATE steps SET state = 'running', needs_left = 0, attempt = 1, tries = 1, worker = ?, deadline = ?, started_at = ?
-			WHERE operation = ? AND idx IN (`, `)`, indexOf(steps), steps[0].Worker, db.Micros(steps[0].Deadline), db.Micros(steps[0].StartedAt), steps[0].Operation)
+			WHERE operation = ? AND idx IN (`, `)`, indexOf(steps), first.Worker, db.Micros(first.Deadline), db.Micros(first.StartedAt), first.Operation)
 	}
 	return t.ExecKeyed(len(steps), `WITH v(o, i, wo, dl) AS (VALUES `, `(?, ?, ?, ?)`, `) UPDATE steps SET state = 'running', needs_left = 0, attempt = 1,
 			tries = 1, worker = v.wo, deadline = v.dl, started_at = ? FROM v WHERE steps.operation = v.o AND steps.idx = v.i`, func(args []any, i int) []any {
