@@ -232,7 +232,7 @@ func (u ProviderUse) None() bool {
 	return len(u.Clusters)+len(u.Pools)+u.More+u.Orphans+u.Unproven == 0
 }
 
-// MaxCounted is up to how many clusters of a template or provider are counted: that number means that many or more.
+// MaxCounted is up to how many clusters of a template or provider are counted: this number means that many or more.
 const MaxCounted = 1000
 
 // Use counts the live clusters of a tenant up to MaxCounted of each template and provider.

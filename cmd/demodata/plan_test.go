@@ -14,7 +14,7 @@ var growing = []string{"clusters", "nodes", "operations", "steps", "resources", 
 	"notifications", "inbox", "requests", "reviews", "node_reports", "cluster_health", "node_health", "cluster_labels", "cluster_shares", "cluster_idle",
 	"idle_savings", "operation_changes", "service_outputs", "service_changes", "lease_warnings", "webhook_deliveries", "builds", "volumes", "runs", "terminals"}
 
-// goingOn are indexes of what is being worked on, which may be read whole: that isn't what is idle.
+// goingOn are indexes of what is being worked on, which may be read whole: it doesn't grow with idle clusters.
 var goingOn = []string{"steps_asked", "steps_running", "steps_queued", "steps_for_providers", "operations_going_on"}
 
 var (
