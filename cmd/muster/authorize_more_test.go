@@ -451,6 +451,18 @@ var moreTries = map[string]func(ctx context.Context, a *appall.Services, s *scen
 		_, err := a.Policy.Quotas.Quotas(ctx, s.actor)
 		return err
 	},
+	"QuotaLimits": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Policy.Quotas.QuotaLimits(ctx, s.actor)
+		return err
+	},
+	"QuotasTakeTime": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Policy.Quotas.QuotasTakeTime(ctx, s.actor)
+		return err
+	},
+	"ManyMachines": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Policy.Quotas.ManyMachines(ctx, s.actor)
+		return err
+	},
 	"QuotaLeft": func(ctx context.Context, a *appall.Services, s *scene) error {
 		_, err := a.Policy.Quotas.QuotaLeft(ctx, s.actor)
 		return err
