@@ -126,8 +126,7 @@ func TestFailuresOfferActions(t *testing.T) {
 		h.done(func(string) bool { return true })
 		card := ops.Card("shop: creation has failed", "it broke <!channel>")
 		h.ada.Press(card, "View log").Answer("shop")
-		first := h.ada.Press(card, "Resume operation")
-		h.ada.Press(card, "Resume operation") // a double click
+		first := h.ada.PressOften(card, "Resume operation", 2)[0] // a double click
 		first.Answer("shop: creating")
 		h.done(nil)
 		second := ops.Card("shop is active")

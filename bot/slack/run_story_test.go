@@ -51,9 +51,7 @@ func TestActionsOfATemplate(t *testing.T) {
 		}
 
 		shown := h.ada.In(ops).Says("/muster run shop backup keep=3").Answer("Runs on 3 nodes", "With keep=3.")
-		first := h.ada.Press(shown, "Run action")
-		h.ada.Press(shown, "Run action") // a double click
-		first.Answer("shop: running action backup")
+		h.ada.PressOften(shown, "Run action", 2)[0].Answer("shop: running action backup") // a double click
 		h.done(func(string) bool { return true })
 		failed := ops.Card("shop: action backup failed on 1 of 3 nodes", "2 succeeded, 1 failed", "✗ n2: exit code 3", "n2 | said by n2")
 		h.ada.Press(failed, "View log").Answer("said by n2")
