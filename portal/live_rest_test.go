@@ -181,3 +181,30 @@ func TestPagesOfASignInShareWhatIsRead(t *testing.T) {
 		open.Wait()
 	})
 }
+
+// A page whose read panics keeps no other page from its turn.
+func TestPanickingPageReturnsItsTurn(t *testing.T) {
+	p := New(Config{UseCases: useCases(newFake(time.Now)), Version: "1.2.3", Logger: quiet()})
+	defer p.Close()
+	open := func(at string, read liveRead) *liveState {
+		return &liveState{p: p.live, a: ada, at: &url.URL{Path: at}, page: livePage{read: read},
+			counts: func(context.Context, app.Actor) map[string]int { return nil }}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	bad := open("/bad", func(context.Context, app.Actor, *url.URL) ([]site.LiveOne, error) { panic("bug") })
+	for range cap(p.live.turns) + 1 {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the read didn't panic")
+				}
+			}()
+			_, _ = bad.drawn(ctx)
+		}()
+	}
+	good := open("/good", func(context.Context, app.Actor, *url.URL) ([]site.LiveOne, error) { return nil, nil })
+	if _, err := good.drawn(ctx); err != nil {
+		t.Errorf("after panics: %v", err)
+	}
+}

@@ -37,16 +37,16 @@ func (l *liveState) drawn(ctx context.Context) (*drawnPage, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	l.cost = 0
+	defer func() { time.AfterFunc(l.cost, func() { <-l.p.turns }) }() // also if the read panics: the turn isn't its alone
 	begun := time.Now()
 	// All fields of the actor count, since permissions change what is shown.
 	d, mine, err := l.p.drawn.Get(ctx, fmt.Sprintf("%#v %q", l.a, l.at.String()), l.p.Broadcaster.Now(l.topics), func(ctx context.Context) (*drawnPage, error) {
 		return drawPage(ctx, l.a, l.at, l.page.read, l.counts)
 	})
-	l.cost = 0
 	if mine {
 		l.cost = time.Since(begun)
 	}
-	time.AfterFunc(l.cost, func() { <-l.p.turns })
 	return d, err
 }
 
